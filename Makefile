@@ -1,0 +1,69 @@
+# Every target sets up what it needs (own virtual environment, idempotent) and then does its job.
+PYTHON ?= python3
+VENV ?= .venv
+DATA ?= ../shared/data
+BENCH ?=
+PY := $(VENV)/bin/python
+OLDEST := .venv-oldest
+PIP := -m pip install --quiet --disable-pip-version-check
+# Two workers share two cores: BLAS threads of their own would only fight.
+PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test demo lint format bench test-oldest api clean
+
+help:
+	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
+	@echo "make demo         set up .venv, run examples/demo.py"
+	@echo "make lint         ruff (rules and format) and mypy"
+	@echo "make format       let ruff rewrite the format"
+	@echo "make bench        time and memory against peers (DATA=$(DATA), BENCH=\"--rows pca --quick\")"
+	@echo "make test-oldest  the tests with the oldest supported versions, in $(OLDEST)"
+	@echo "make api          rewrite docs/api.txt"
+	@echo "make clean        remove environments and caches"
+
+# One stamp an extra; a change of pyproject.toml installs anew, otherwise nothing happens.
+$(VENV)/.has-%: pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) $(PIP) --upgrade pip
+	$(PY) $(PIP) --editable ".[$*]"
+	touch $@
+
+setup: $(VENV)/.has-test
+
+test: $(VENV)/.has-test
+	$(PY) -m unweave.cli.main warmup
+	$(PYTEST) $(PY) -m pytest -n 2
+
+demo: $(VENV)/.has-test
+	$(PY) examples/demo.py
+
+lint: $(VENV)/.has-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(VENV)/.has-dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.has-bench
+	$(PY) -m unweave.cli.main warmup
+	$(PY) -m benchmarks --data $(DATA) $(BENCH)
+
+$(OLDEST)/.installed: pyproject.toml tests/oldest.txt
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python $(PIP) --editable ".[test]" --constraint tests/oldest.txt
+	touch $@
+
+# Its own cache: two versions of numba must not read each other's files.
+test-oldest: $(OLDEST)/.installed
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m unweave.cli.main warmup
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(PYTEST) $(OLDEST)/bin/python -m pytest -n 2
+
+api: $(VENV)/.has-test
+	$(PY) tools/api.py
+
+clean:
+	rm -rf $(VENV) $(OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Time to the same objective, and peak memory, against the best peers: ``python -m benchmarks``."""

@@ -1,0 +1,16 @@
+"""The work that is measured, one file a kind."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from benchmarks.harness import Row
+
+# In the order of the printed table.
+FILES = ["pca", "svd_sparse", "nmf_dense", "nmf_text", "nmf_kl", "kmeans_high", "kmeans_low", "als"]
+
+
+def rows() -> dict[str, Row]:
+    """Every row by its name."""
+    found = [row for file in FILES for row in import_module(f"benchmarks.rows.{file}").ROWS]
+    return {row.name: row for row in found}

@@ -1,0 +1,71 @@
+"""Matrix factorisations X ≈ U·Z under any loss and any constraints.
+
+A table X (n×m) is explained by codes U (n×k) and components Z (k×m): a loss says what ≈ means, a penalty on each side
+says which U and Z are allowed, and one engine fits every such sentence.
+
+>>> import numpy as np
+>>> import unweave
+>>> X = np.outer([1.0, 2.0, 3.0], [3.0, 0.0, 1.0])
+>>> model = unweave.NMF(1, random_state=0).fit(X)
+>>> bool(np.allclose(model.codes_ @ model.components_, X, atol=1e-3))
+True
+
+Public names are loaded when first used, so ``import unweave`` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave import losses, penalties
+    from unweave.complete import MatrixCompletion
+    from unweave.compress import PCA, TruncatedSVD
+    from unweave.explain import NMF
+    from unweave.factorization import Factorization
+    from unweave.group import KMeans
+    from unweave.parallel import get_num_threads, set_num_threads
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Factorization",
+    "PCA",
+    "TruncatedSVD",
+    "NMF",
+    "KMeans",
+    "MatrixCompletion",
+    "losses",
+    "penalties",
+    "set_num_threads",
+    "get_num_threads",
+    "__version__",
+]
+
+# Where each public name lives; None marks a submodule that is public itself.
+_HOMES: dict[str, str | None] = {
+    "Factorization": "unweave.factorization",
+    "PCA": "unweave.compress",
+    "TruncatedSVD": "unweave.compress",
+    "NMF": "unweave.explain",
+    "KMeans": "unweave.group",
+    "MatrixCompletion": "unweave.complete",
+    "losses": None,
+    "penalties": None,
+    "set_num_threads": "unweave.parallel",
+    "get_num_threads": "unweave.parallel",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unweave' has no attribute {name!r}")
+    home = _HOMES[name]
+    value = import_module(f"unweave.{name}") if home is None else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,115 @@
+"""Compile every kernel once: numba keeps the machine code on disk, and later processes load it in milliseconds.
+
+Kernels are compiled for the types they meet, so each job is fitted in float32 and float64. A job that fails is
+reported and the others still run.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Table = Any
+Job = tuple[str, Callable[[], Any]]
+
+ROWS, COLUMNS = 40, 12
+
+
+def tables(dtype: type) -> dict[str, Table]:
+    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``."""
+    rng = np.random.default_rng(0)
+    dense = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(dtype)
+    holes = dense.copy()
+    holes[rng.random(dense.shape) < 0.3] = np.nan
+    holes[np.arange(ROWS), np.arange(ROWS) % COLUMNS] = 1.0
+    sparse = sp.csr_matrix(np.where(rng.random(dense.shape) < 0.4, dense, 0).astype(dtype))
+    return {
+        "dense": dense,
+        "sparse": sparse,
+        "nan": holes,
+        "binary": (dense > dense.mean()).astype(dtype),
+        "counts": rng.poisson(3.0, dense.shape).astype(dtype),
+    }
+
+
+def _fit(make: Callable[[], Any], X: Table) -> Callable[[], Any]:
+    def job() -> Any:
+        model = make().fit(X)
+        return model.transform(X[: ROWS // 2])
+
+    return job
+
+
+def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
+    """(name, constructor, tables it is fitted on)."""
+    import unweave
+
+    few = {"max_iter": 3, "random_state": 0}
+    every = ("dense", "sparse", "nan")
+    yield "PCA", lambda: unweave.PCA(3, random_state=0), every
+    yield "TruncatedSVD", lambda: unweave.TruncatedSVD(3, random_state=0), ("dense", "sparse")
+    yield "NMF", lambda: unweave.NMF(3, **few), every
+    yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
+    yield "KMeans", lambda: unweave.KMeans(3, **few), every
+    yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **few), ("sparse", "nan")
+    yield from _sentences()
+
+
+def _sentence(**options: Any) -> Any:
+    import unweave
+
+    return unweave.Factorization(3, max_iter=3, random_state=0, **options)
+
+
+def _sentences() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
+    """Generic factorisations that reach the kernels of the other losses and constraints."""
+    yield "Factorization", _sentence, ("dense", "sparse", "nan")
+    for loss in ("huber", "absolute"):
+        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("dense", "nan")
+    for loss in ("logistic", "hinge"):
+        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("binary",)
+    for codes in ("nonnegative", "simplex", "one-hot", "sparse", "l1-ball"):
+        yield f"Factorization {codes} codes", partial(_sentence, codes=codes), ("dense", "nan")
+
+
+def jobs() -> Iterator[Job]:
+    """Every fit of the warm-up as (what it is, what to call)."""
+    made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
+    for name, make, kinds in _models():
+        for kind in kinds:
+            for dtype, tabs in made.items():
+                yield f"{name}, {kind}, {dtype.__name__}", _fit(make, tabs[kind])
+
+
+def warmup(*, quiet: bool = False, say: Callable[[str], Any] = print) -> int:
+    """Run every job, saying what it does and the seconds; 1 if any failed, else 0."""
+    failed = 0
+    started = time.perf_counter()
+    for name, job in jobs():
+        before = time.perf_counter()
+        error = _attempt(job)
+        seconds = time.perf_counter() - before
+        failed += error is not None
+        if error is not None:
+            say(f"{seconds:7.2f} s  {name}: failed: {type(error).__name__}: {error}")
+        elif not quiet:
+            say(f"{seconds:7.2f} s  {name}")
+    say(f"{time.perf_counter() - started:7.2f} s  in all" + (f", {failed} failed" if failed else ""))
+    return int(failed > 0)
+
+
+def _attempt(job: Callable[[], Any]) -> Exception | None:
+    """Run a job; the exception it ended with, if any. Three iterations on a toy do not converge: not worth saying."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            job()
+    except Exception as error:
+        return error
+    return None

@@ -1,0 +1,188 @@
+"""The one door for data: whatever a user passes becomes a checked table, or an error that names the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+MISSING = (None, "nan", "zeros", "auto")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked table.
+
+    `values` is a C-contiguous array or a canonical CSR array, float32 or float64; unobserved entries hold 0. `seen`
+    is None (everything observed), a Boolean array, or "stored" (the stored entries of a sparse table).
+    """
+
+    values: NDArray | sp.csr_array
+    seen: NDArray | str | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values.shape
+
+
+def check_missing(missing) -> None:
+    """Raise unless `missing` is a known word or a Boolean mask."""
+    if isinstance(missing, str) or missing is None:
+        if missing in MISSING:
+            return
+        raise ValueError(f"missing={missing!r} is not known; use None, 'nan', 'zeros', 'auto' or a Boolean mask")
+    if np.asarray(missing).dtype != bool or np.ndim(missing) != 2:
+        raise ValueError("missing as an array must be a two-dimensional Boolean mask, True where an entry is missing")
+
+
+def check_table(estimator, X, missing, *, reset: bool) -> Table:
+    """Validate `X` as scikit-learn does (names and number of columns included) and tell observed from missing."""
+    from sklearn.utils.validation import validate_data
+
+    check_missing(missing)
+    _refuse_objects(X)
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), order="C",
+        ensure_all_finite=False, estimator=type(estimator).__name__,
+    )  # fmt: skip
+    return _sparse_table(X, missing) if sp.issparse(X) else _dense_table(X, missing)
+
+
+def _refuse_objects(X) -> None:
+    """Name the columns of a frame that are not numbers; NumPy's own message names none."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "dtypes"):
+        return
+    dtypes = list(X.dtypes)
+    texts = [str(c) for c, d in zip(columns, dtypes, strict=True) if str(d).lower() in _TEXT or "cat" in str(d).lower()]
+    if texts:
+        raise ValueError(
+            f"X has columns that are not numbers ({', '.join(texts[:5])}{', …' if len(texts) > 5 else ''}): could not "
+            "convert string to float; encode or drop them, or give each column its own loss (loss={'name': "
+            "'categorical', …})"
+        )
+
+
+_TEXT = ("str", "string", "utf8", "object")
+
+
+def _dense_table(X: NDArray, missing) -> Table:
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported: X has an imaginary part; split it into two tables")
+    hole: NDArray | None
+    if isinstance(missing, str) and missing == "zeros":
+        _need_finite(X, allow_nan=True)
+        hole = np.isnan(X) | (X == 0)
+    elif missing is None:
+        _need_finite(X, allow_nan=False)
+        return Table(X, None)
+    else:
+        _need_finite(X, allow_nan=True)
+        hole = np.isnan(X)
+        if not isinstance(missing, str) and np.shape(missing) == X.shape:
+            hole |= np.asarray(missing)
+    if not hole.any():
+        return Table(X, None)
+    if hole.all():
+        raise ValueError("X has no observed entry: every value is missing")
+    return Table(np.where(hole, 0, X).astype(X.dtype, copy=False), ~hole)
+
+
+def _sparse_table(X, missing) -> Table:
+    X = sp.csr_array(X)
+    try:
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"X is a damaged sparse matrix ({error}); build it anew from its entries") from error
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    stored = isinstance(missing, str) and missing in ("zeros", "auto")
+    _need_finite(X.data, allow_nan=stored)
+    if not stored:
+        if missing is not None and not isinstance(missing, str):
+            raise ValueError("missing as a mask needs a dense X; for sparse tables use missing='zeros'")
+        return Table(X, None)
+    hole = np.isnan(X.data)
+    if hole.any():
+        coo = X.tocoo()
+        X = sp.csr_array((coo.data[~hole], (coo.row[~hole], coo.col[~hole])), shape=X.shape)
+    if not X.nnz:
+        raise ValueError("X has no observed entry: nothing is stored in it")
+    return Table(X, "stored")
+
+
+def _need_finite(X: NDArray, *, allow_nan: bool) -> None:
+    """One pass with no temporary when all is well; then look for what is wrong."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.sum(X, dtype=np.float64)):
+            return
+    if np.isinf(X).any():
+        raise ValueError("Input X contains infinity (inf): replace it, or mark it as missing (NaN with missing='nan')")
+    if not allow_nan and np.isnan(X).any():
+        raise ValueError(
+            "Input X contains NaN: pass missing='nan' to treat NaN as not observed, or fill these entries first"
+        )
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def is_blocks(X) -> bool:
+    """Whether X is a sequence of row blocks: not an array or frame itself, and its first element is a 2-D table."""
+    if sp.issparse(X) or hasattr(X, "__array__") or hasattr(X, "columns") or isinstance(X, str | bytes | dict):
+        return False
+    if not isinstance(X, Sequence) and not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
+        return False
+    if not len(X):
+        return False
+    return getattr(X[0], "ndim", 0) == 2
+
+
+@dataclass(frozen=True)
+class BlockTables:
+    """Checked blocks, loaded one at a time; only sizes are kept."""
+
+    source: Sequence
+    missing: object
+    sizes: list[int]
+    complete: bool
+    dtype: np.dtype
+    n_columns: int
+
+    def load(self, i: int) -> Table:
+        return _block_table(self.source[i], self.missing, self.n_columns, self.dtype, i)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return sum(self.sizes), self.n_columns
+
+
+def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
+    """One pass over the blocks: each is checked, measured and let go."""
+    check_missing(missing)
+    if missing is not None and not isinstance(missing, str):
+        raise ValueError("missing as a mask needs one table, not blocks; mark missing entries with NaN instead")
+    first = check_table(estimator, X[0], missing, reset=reset)
+    sizes, complete = [], True
+    for i in range(len(X)):
+        table = _block_table(X[i], missing, first.shape[1], first.values.dtype, i)
+        sizes.append(table.shape[0])
+        complete &= table.seen is None
+    return BlockTables(X, missing, sizes, complete, first.values.dtype, first.shape[1])
+
+
+def _block_table(block, missing, n_columns: int, dtype, i: int) -> Table:
+    from sklearn.utils import check_array
+
+    block = check_array(
+        block, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False, ensure_min_samples=0
+    )
+    if block.shape[1] != n_columns:
+        raise ValueError(f"block {i} of X has {block.shape[1]} columns, but block 0 has {n_columns}")
+    if not block.shape[0]:
+        return Table(block if not sp.issparse(block) else sp.csr_array(block), None)
+    return _sparse_table(block, missing) if sp.issparse(block) else _dense_table(block, missing)

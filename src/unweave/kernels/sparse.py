@@ -1,0 +1,42 @@
+"""Products of a CSR matrix with a dense one, a range of rows at a time."""
+
+from __future__ import annotations
+
+from unweave.kernels import kernel
+
+
+@kernel
+def csr_rows_times_dense(indptr, indices, data, B, out, start, stop):
+    """``out[i] = sum_p data[p] * B[indices[p]]`` over the stored entries p of each row i of ``[start, stop)``.
+
+    Four entries a pass: the row of `out` is read and written a quarter as often, and the four rows of B are fetched
+    at the same time, which hides the latency of the gather.
+    """
+    width = B.shape[1]
+    for i in range(start, stop):
+        for c in range(width):
+            out[i, c] = 0
+        p = indptr[i]
+        end = indptr[i + 1]
+        while p + 4 <= end:
+            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            x0, x1, x2, x3 = data[p], data[p + 1], data[p + 2], data[p + 3]
+            for c in range(width):
+                out[i, c] += (x0 * B[j0, c] + x1 * B[j1, c]) + (x2 * B[j2, c] + x3 * B[j3, c])
+            p += 4
+        while p < end:
+            j0 = indices[p]
+            x0 = data[p]
+            for c in range(width):
+                out[i, c] += x0 * B[j0, c]
+            p += 1
+
+
+@kernel
+def csr_rows_times_vector(indptr, indices, data, b, out, start, stop):
+    """``out[i] = sum_p data[p] * b[indices[p]]``: the same for one column, where there is nothing to vectorise over."""
+    for i in range(start, stop):
+        total = data.dtype.type(0)
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * b[indices[p]]
+        out[i] = total

@@ -1,0 +1,1 @@
+"""Dense and sparse products, deterministic on any number of threads."""

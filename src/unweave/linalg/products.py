@@ -1,0 +1,171 @@
+"""Dense products on the pool: blocks of rows side by side, one single-threaded BLAS call each.
+
+Blocks are fixed by the shape of the data and partial sums are added in their order in float64, so the answer does not
+depend on the number of threads. Arrays may be memory-mapped: they are read a block at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from unweave import parallel
+
+_SMALL = 4_000_000  # multiply-adds below which starting threads costs more than it saves
+_PIECE = 100_000_000  # multiply-adds in one BLAS call: one to five milliseconds
+_GRAM_PIECE = 1_000_000_000  # a partial Gram must be added up afterwards, so its blocks are longer
+_READ = 1 << 18  # entries in one block of a pass that only reads
+_BLOCK_ROWS = 512  # rows shifted at a time: the copy stays in the second-level cache
+
+
+def floating(dtype) -> np.dtype:
+    """The dtype that products of such data have: float32 stays float32, everything else is float64."""
+    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+
+
+def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``A @ B`` with the longer axis of the result split over the pool.
+
+    Any memory order and transposed views are passed to BLAS as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> matmul(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    rows, columns = A.shape[0], B.shape[1]
+    work = rows * columns * A.shape[1]
+    if work < _SMALL:
+        return np.asarray(A @ B)
+    out = np.empty((rows, columns), dtype=np.result_type(A, B))
+    longer = max(rows, columns)
+    size = -(-longer // int(min(max(4, work // _PIECE), max(1, longer // 16))))
+    if rows >= columns:
+        parallel.run(lambda a, b: np.matmul(A[a:b], B, out=out[a:b]), rows, size)
+    else:
+        parallel.run(lambda a, b: np.matmul(A, B[:, a:b], out=out[:, a:b]), columns, size)
+    return out
+
+
+def _add_up(task: Callable[[int, int], np.ndarray], n: int, size: int, shape: tuple[int, int]) -> np.ndarray:
+    """Sum of ``task(start, stop)`` over the chunks, in their order, in float64; a few partial results at a time."""
+    total = np.zeros(shape)
+    wave = size * 2 * parallel.get_num_threads()  # only the memory in use depends on it, not the order of the sum
+    for first in range(0, n, wave):
+        last = min(first + wave, n)
+        for part in parallel.run(lambda a, b: task(first + a, first + b), last - first, size):  # noqa: B023
+            total += part
+    return total
+
+
+def _gram_rows(n: int, width: int) -> int:
+    """Rows of a block of a sum of outer products of `width` numbers each."""
+    return int(min(max(_GRAM_PIECE // max(1, width), 256), max(n // 4, 256)))
+
+
+def gram(
+    A: np.ndarray,
+    *,
+    shift: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    dtype: type | np.dtype | None = None,
+) -> np.ndarray:
+    """``G = sum_i w_i (a_i - shift)(a_i - shift)^T`` over the rows a_i of A, in float64 (columns by columns).
+
+    `shift` is a row (the mean, say) or a column of one number for each row of A. It is subtracted block by block before
+    multiplying, so large means do not cancel as they do in ``A^T A - n mean mean^T``. Each block is multiplied in
+    `dtype` (A's own unless given; float64 halves the speed for float32 data and makes small eigenvalues of G right).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram(np.array([[1.0, 2.0], [3.0, 2.0]]), shift=np.array([2.0, 2.0]))
+    array([[2., 0.],
+           [0., 0.]])
+    """
+    n, columns = A.shape
+    dtype = floating(A.dtype if dtype is None else dtype)
+    shift = None if shift is None else np.asarray(shift).astype(dtype, copy=False)
+    roots = None if weights is None else np.sqrt(weights).astype(dtype, copy=False)
+
+    def block(start: int, stop: int) -> np.ndarray:
+        W = np.asarray(A[start:stop])
+        if shift is not None:
+            W = np.subtract(W, shift if shift.ndim == 1 else shift[start:stop], dtype=dtype)
+        W = W.astype(dtype, copy=False)
+        if roots is not None:
+            W = W * roots[start:stop, None]
+        return W.T @ W  # numpy calls syrk: half the work
+
+    return _add_up(block, n, _gram_rows(n, columns * columns // 2), (columns, columns))
+
+
+def cross(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """``A^T B`` for tall A and B (same rows) in float64, summed over blocks of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cross(np.ones((3, 1)), np.arange(6.0).reshape(3, 2))
+    array([[6., 9.]])
+    """
+    shape = (A.shape[1], B.shape[1])
+    size = min(_gram_rows(len(A), shape[0] * shape[1]), 8192)
+    return _add_up(lambda a, b: A[a:b].T @ B[a:b], len(A), size, shape)
+
+
+def _read_rows(A: np.ndarray) -> int:
+    return max(1, _READ // max(1, A.shape[1]))
+
+
+def column_means(A: np.ndarray) -> np.ndarray:
+    """Mean of every column, float64 (float32 data too: 60,000 added in float32 would lose half of the digits).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_means(np.array([[1.0, 5.0], [3.0, 7.0]]))
+    array([2., 6.])
+    """
+    def sums(start: int, stop: int) -> np.ndarray:
+        block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
+        return np.ones(stop - start) @ block
+
+    return sum(parallel.run(sums, len(A), _read_rows(A)), start=np.zeros(A.shape[1])) / len(A)
+
+
+def row_squared_norms(A: np.ndarray, *, shift: np.ndarray | None = None) -> np.ndarray:
+    """``||a_i - shift||^2`` of every row, float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_squared_norms(np.array([[3.0, 4.0], [1.0, 0.0]]))
+    array([25.,  1.])
+    """
+    def norms(start: int, stop: int) -> np.ndarray:
+        block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
+        block = block if shift is None else block - shift
+        return np.einsum("ij,ij->i", block, block)
+
+    parts = parallel.run(norms, len(A), _read_rows(A))
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def squared_norm(A: np.ndarray, *, shift: np.ndarray | None = None) -> float:
+    """``||A - shift||^2`` (Frobenius), summed in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_norm(np.array([[3.0, 4.0]]))
+    25.0
+    """
+    def square(start: int, stop: int) -> float:
+        block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
+        flat = (block if shift is None else block - shift).ravel(order="K")
+        return float(flat @ flat)
+
+    return float(sum(parallel.run(square, len(A), _read_rows(A))))

@@ -1,0 +1,132 @@
+"""What every loss is: the cost of a prediction p for an entry x, entry by entry."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+
+def as_floats(X: Any) -> np.ndarray:
+    """`X` as an array of float32 or float64; anything else becomes float64."""
+    X = np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def positive_number(value: Any, owner: str, parameter: str) -> float:
+    """`value` as a float above zero, or a ValueError that names the parameter."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
+        raise ValueError(f"loss={owner!r}: {parameter} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+class Loss(BaseEstimator):
+    """Cost of predicting p where the data say x.
+
+    A data column j owns the prediction columns ``j*width .. (j+1)*width - 1``. The life of a loss is: `prepare` on the
+    data (a new copy that knows levels and scales), `encode` the data, then `value` and `gradient` as often as needed,
+    and `predict` to come back to the units of the data.
+
+    Attributes
+    ----------
+    name : the word users write
+    width : prediction columns a data column
+    nonnegative : whether data and predictions must be at least 0
+    reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
+    curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
+    """
+
+    name: ClassVar[str] = ""
+    nonnegative: bool = False
+    reweights: bool = False
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    @property
+    def curvature(self) -> float | None:
+        return None
+
+    def validate(self) -> Self:
+        """Check the parameters; a ValueError names the one that is wrong."""
+        return self
+
+    def prepare(self, X: np.ndarray) -> Self:
+        """A copy that has learned from the observed (not NaN) entries of `X` what it needs; `self` is left alone."""
+        self.validate()
+        values = self._observed(X)
+        self._check(values)
+        ready = clone(self)
+        ready._learn(values)
+        return ready
+
+    def encode(self, X: np.ndarray) -> np.ndarray:
+        """Check new data and map them to what `value` takes; NaN stays NaN. May return `X` itself."""
+        X = as_floats(X)
+        self._check(self._observed(X))
+        return X
+
+    def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Loss of each entry: x of shape (..., m), p of shape (..., m*width), result (..., m)."""
+        raise NotImplementedError
+
+    def gradient(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Derivative of `value` in p; the shape of p."""
+        raise NotImplementedError
+
+    def weights(self, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
+        """w >= 0 with l(x,q) <= l(x,p) + w/2 (q-x)^2 - w/2 (p-x)^2 for every q, or None if there is no such w."""
+        return None
+
+    def constant(self, x: np.ndarray) -> np.ndarray:
+        """The best single prediction, shape (width,), for the observed entries of one encoded column."""
+        x = as_floats(x)
+        return self._constant(x) if x.size else np.zeros(self.width)
+
+    def constants(self, X: np.ndarray) -> np.ndarray:
+        """`constant` of every column of encoded data (NaN left out), one after the other: a start for offsets."""
+        return np.concatenate([self.constant(x[~np.isnan(x)]) for x in as_floats(X).T])
+
+    def predict(self, p: np.ndarray) -> np.ndarray:
+        """Predictions in the units of the data."""
+        return p
+
+    def column_curvature(self, m: int) -> np.ndarray | None:
+        """`curvature` for each of the prediction columns of `m` data columns, or None."""
+        return None if self.curvature is None else np.full(m * self.width, self.curvature)
+
+    def prediction_columns(self, m: int) -> int:
+        """How many prediction columns `m` data columns need."""
+        return m * self.width
+
+    def _check(self, values: np.ndarray) -> None:
+        """Raise if an observed value is outside the domain of the loss."""
+
+    def _learn(self, values: np.ndarray) -> None:
+        """Set what is learned from the observed values."""
+
+    def _constant(self, x: np.ndarray) -> np.ndarray:
+        """`constant` for at least one entry."""
+        raise NotImplementedError
+
+    def _key(self) -> tuple:
+        """Prepared losses with equal keys compute the same from the same encoded entries."""
+        return (type(self), self.width, *sorted(self.get_params(deep=False).items()))
+
+    def _learned(self, attribute: str) -> Any:
+        if attribute not in vars(self):
+            raise NotFittedError(f"loss={self.name!r} has not seen data yet: use the copy that prepare(X) returns")
+        return vars(self)[attribute]
+
+    def _observed(self, X: Any) -> np.ndarray:
+        X = as_floats(X)
+        unknown = np.isnan(X)
+        values = X[~unknown] if unknown.any() else X.ravel()
+        if np.isinf(values).any():
+            raise ValueError(f"loss={self.name!r} needs finite data; found inf: write NaN for entries not observed")
+        return values

@@ -1,0 +1,140 @@
+"""Data and loss together: the only thing that knows how a table is stored."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..losses.base import Loss
+from ..parallel import run
+from .models import RowModel, SmoothColumns, SmoothRows
+
+_BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
+
+
+class Objective:
+    """Loss of the prediction U·Z against a table.
+
+    Subclasses say how rows are read (:meth:`dense_rows`) and override what their storage does faster. Every number
+    that needs the whole table is a sum over row blocks, added in order, so it does not depend on the threads.
+    """
+
+    loss: Loss
+    shape: tuple[int, int]
+    dtype: np.dtype
+    complete = True  # every entry counts once: no missing entries, no weights
+    squared = False  # the loss is ½(x − p)², weighted or not
+    reweights = False
+    in_blocks = False
+
+    # -- what a storage must say ---------------------------------------------------------------------------------
+
+    def dense_rows(self, start: int, stop: int) -> tuple[NDArray, NDArray | None]:
+        """Rows ``start:stop`` as an array, and their weights (None: all ones; 0: not observed)."""
+        raise NotImplementedError("an objective defines dense_rows")
+
+    def take(self, rows: NDArray) -> Objective | None:
+        """The objective of some rows only, or None when that is not cheaper."""
+        return None
+
+    # -- row models ----------------------------------------------------------------------------------------------
+
+    def rows_given(self, Z: NDArray) -> RowModel:
+        """The loss of each row's code with the components fixed."""
+        return SmoothRows(self, Z)
+
+    def columns_given(self, U: NDArray) -> RowModel:
+        """The loss of each prediction column (a row of F = Zᵀ) with the codes fixed."""
+        return SmoothColumns(self, U)
+
+    # -- totals --------------------------------------------------------------------------------------------------
+
+    @property
+    def n_predictions(self) -> int:
+        """Prediction columns: more than data columns when a loss is wider than one."""
+        return self.loss.prediction_columns(self.shape[1])
+
+    @cached_property
+    def curvature(self) -> NDArray[np.float64] | None:
+        """Upper bound of the loss's second derivative in each prediction column, or None."""
+        bound = self.loss.column_curvature(self.shape[1])
+        return None if bound is None else np.asarray(bound, dtype=np.float64)
+
+    @property
+    def heaviest(self) -> float:
+        """The largest weight."""
+        return 1.0
+
+    def value(self, U: NDArray, Z: NDArray) -> float:
+        """Total loss."""
+        return float(self.row_values(U, Z).sum())
+
+    def row_values(self, U: NDArray, Z: NDArray) -> NDArray[np.float64]:
+        """Loss of each row."""
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            loss = self.loss.value(x, U[start:stop] @ Z)
+            return (loss if w is None else loss * w).sum(axis=1, dtype=np.float64)
+
+        return np.concatenate(self._over_rows(task) or [np.zeros(0)])
+
+    def column_values(self, U: NDArray, Z: NDArray) -> NDArray[np.float64]:
+        """Loss of each data column."""
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            loss = self.loss.value(x, U[start:stop] @ Z)
+            return (loss if w is None else loss * w).sum(axis=0, dtype=np.float64)
+
+        return _sum_in_order(self._over_rows(task))
+
+    def gradient(self, U: NDArray, Z: NDArray, side: str) -> NDArray:
+        """Derivative by U (side "rows": n × k) or by Zᵀ (side "columns": columns × k)."""
+        back = np.ascontiguousarray(Z.T)
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            slope = self.loss.gradient(x, U[start:stop] @ Z)
+            if w is not None:
+                slope *= self.expand(w)
+            return slope @ back if side == "rows" else (slope.T @ U[start:stop]).astype(np.float64)
+
+        parts = self._over_rows(task)
+        return np.concatenate(parts) if side == "rows" else _sum_in_order(parts).astype(self.dtype)
+
+    def visible(self, other: NDArray, side: str) -> NDArray:
+        """Σ of the other factor over the entries seen: W·Zᵀ (side "rows", other = Zᵀ) or Wᵀ·U (side "columns")."""
+        if self.complete:
+            total = other.sum(axis=0, dtype=np.float64).astype(self.dtype)
+            count = self.shape[0] if side == "rows" else self.n_predictions
+            return np.broadcast_to(total, (count, other.shape[1]))
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            seen = np.ones_like(x) if w is None else w.astype(self.dtype)
+            seen = self.expand(seen)
+            return seen @ other if side == "rows" else (seen.T @ other[start:stop]).astype(np.float64)
+
+        parts = self._over_rows(task)
+        return np.concatenate(parts) if side == "rows" else _sum_in_order(parts).astype(self.dtype)
+
+    def expand(self, weights: NDArray) -> NDArray:
+        """Weights of data columns repeated for the prediction columns they own."""
+        widths = getattr(self.loss, "widths_", None)
+        if widths is not None:
+            return np.repeat(weights, widths, axis=1)
+        return weights if self.loss.width == 1 else np.repeat(weights, self.loss.width, axis=1)
+
+    def _over_rows(self, task) -> list:
+        size = max(1, _BLOCK_ENTRIES // max(1, self.n_predictions))
+        return run(task, self.shape[0], size)
+
+
+def _sum_in_order(parts: list[NDArray]) -> NDArray:
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total

@@ -1,0 +1,84 @@
+"""A table in row blocks that need not fit in memory together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..linalg.products import gram
+from .base import Objective
+from .models import Quadratic
+
+
+class Blocks(Objective):
+    """A sequence of row blocks, each made into an objective of its own when it is its turn.
+
+    Parameters
+    ----------
+    load : callable
+        ``i -> Objective`` of block i; called once a pass, and nothing of it is kept.
+    sizes : list of int
+        Rows of each block.
+    first : Objective
+        Block 0, to tell loss, width and type.
+    complete : bool
+        Whether no block has a missing entry.
+    """
+
+    in_blocks = True
+
+    def __init__(self, load: Callable[[int], Objective], sizes: list[int], first: Objective, complete: bool):
+        self._load, self.bounds = load, np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        self.loss, self.dtype, self.complete = first.loss, first.dtype, complete
+        self.shape = (int(self.bounds[-1]), first.shape[1])
+        self.squared = first.squared
+        self._half_norm: float | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, int, Objective]]:
+        """(start, stop, objective) of every block, in order."""
+        for i in range(len(self.bounds) - 1):
+            yield int(self.bounds[i]), int(self.bounds[i + 1]), self._load(i)
+
+    @property
+    def half_norm(self) -> float:
+        """½‖X‖²; one pass, then remembered."""
+        if self._half_norm is None:
+            self._half_norm = sum(block.half_norm for _, _, block in self)  # type: ignore[attr-defined]
+        return self._half_norm
+
+    @property
+    def heaviest(self):
+        return 1.0
+
+    def rows_given(self, Z):
+        if not (self.squared and self.complete):
+            return super().rows_given(Z)
+        cross = np.concatenate([block.rows_given(Z).cross for _, _, block in self])
+        return Quadratic(cross, gram(Z.T), self.half_norm)
+
+    def columns_given(self, U):
+        if not (self.squared and self.complete):
+            return super().columns_given(U)
+        cross = sum(
+            block.columns_given(np.ascontiguousarray(U[a:b])).cross.astype(np.float64) for a, b, block in self
+        )
+        return Quadratic(np.asarray(cross, dtype=self.dtype), gram(U), self.half_norm)
+
+    def row_values(self, U, Z):
+        return np.concatenate([block.row_values(U[a:b], Z) for a, b, block in self])
+
+    def column_values(self, U, Z):
+        return sum(block.column_values(U[a:b], Z) for a, b, block in self)
+
+    def gradient(self, U, Z, side):
+        parts = (block.gradient(np.ascontiguousarray(U[a:b]), Z, side) for a, b, block in self)
+        if side == "rows":
+            return np.concatenate(list(parts))
+        return np.asarray(sum(part.astype(np.float64) for part in parts), dtype=self.dtype)
+
+    def visible(self, other, side):
+        if side == "rows":
+            return np.concatenate([block.visible(other, side) for _, _, block in self])
+        total = sum(np.asarray(block.visible(other[a:b], side), dtype=np.float64) for a, b, block in self)
+        return np.asarray(total, dtype=self.dtype)

@@ -1,0 +1,93 @@
+"""A table held as an array, whole or with entries that are missing or weighted."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg.products import gram, matmul, squared_norm
+from ..losses.base import Loss
+from .base import Objective
+from .models import Entries, Quadratic
+from .models.entries import EntryTable
+
+
+class Dense(Objective):
+    """X (n × m) with weights (n × m, 0 = not observed) or None. Entries that are not observed hold 0 in X."""
+
+    def __init__(self, X: NDArray, loss: Loss, weights: NDArray | None = None):
+        self.X, self.loss, self.weights = X, loss, weights
+        self.shape, self.dtype = X.shape, X.dtype
+        self.complete = weights is None
+        self.squared = loss.name in ("squared", "weighted")
+        self.reweights = loss.reweights and not self.squared and loss.width == 1
+
+    def dense_rows(self, start, stop):
+        return self.X[start:stop], None if self.weights is None else self.weights[start:stop]
+
+    def take(self, rows):
+        return Dense(self.X[rows], self.loss, None if self.weights is None else self.weights[rows])
+
+    @property
+    def heaviest(self):
+        return 1.0 if self.weights is None or not self.weights.size else float(self.weights.max())
+
+    @cached_property
+    def half_norm(self) -> float:
+        """½‖X‖²."""
+        return 0.5 * squared_norm(self.X)
+
+    def rows_given(self, Z):
+        if not self.squared:
+            return super().rows_given(Z)
+        if not self.complete:
+            return Entries(self.by_row, np.ascontiguousarray(Z.T))
+        return Quadratic(matmul(self.X, Z.T), gram(Z.T), self.half_norm)
+
+    def columns_given(self, U):
+        if not self.squared:
+            return super().columns_given(U)
+        if not self.complete:
+            return Entries(self.by_column, U)
+        return Quadratic(matmul(self.X.T, U), gram(U), self.half_norm)
+
+    @cached_property
+    def by_row(self) -> EntryTable:
+        return _entries(self.X, self.weights)
+
+    @cached_property
+    def by_column(self) -> EntryTable:
+        return _entries(self.X.T, None if self.weights is None else self.weights.T)
+
+    def majorise(self, U: NDArray, Z: NDArray, side: str) -> Entries:
+        """Weighted least squares that bounds the loss and touches it at U·Z."""
+        prediction = matmul(U, Z)
+        bound = self.loss.weights(self.X, prediction).astype(self.dtype)
+        if self.weights is not None:
+            bound *= self.weights
+        rows = side == "rows"
+        table = _reweighted(self.by_row if rows else self.by_column, bound if rows else bound.T, self.weights, rows)
+        return Entries(table, np.ascontiguousarray(Z.T) if rows else U)
+
+
+def _entries(X: NDArray, weights: NDArray | None) -> EntryTable:
+    """Observed entries of a dense table by row; weights are kept only where they differ from one."""
+    n, m = X.shape
+    if weights is None:
+        indptr = np.arange(n + 1, dtype=np.int64) * m
+        return EntryTable(indptr, np.tile(np.arange(m, dtype=np.int32), n), X.ravel(), np.empty(0, X.dtype), m)
+    seen = weights != 0
+    indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+    kept = weights[seen].astype(X.dtype)
+    kept = np.empty(0, X.dtype) if (kept == 1).all() else kept
+    return EntryTable(indptr, np.nonzero(seen)[1].astype(np.int32), X[seen], kept, m)
+
+
+def _reweighted(table: EntryTable, bound: NDArray, weights: NDArray | None, rows: bool) -> EntryTable:
+    if weights is None:
+        values = np.ascontiguousarray(bound).ravel()
+    else:
+        values = bound[(weights if rows else weights.T) != 0]
+    return EntryTable(table.indptr, table.indices, table.data, values, table.n_columns)

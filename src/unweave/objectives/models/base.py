@@ -1,0 +1,95 @@
+"""What every row model offers, and the model of a factor some of whose columns are held."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RowModel:
+    """Loss of the rows of F (rows × k) with the other factor fixed.
+
+    `kind` names what the model can do beyond value and gradient: "quadratic" (one Gram for all rows), "entries" (a Gram
+    for each row), "counts" (KL on stored counts), "smooth" (nothing more). `columns` is True when the rows of F stand
+    for columns of the table.
+    """
+
+    kind = "smooth"
+    nonnegative = False  # predictions must be non-negative (KL)
+    reweights = False  # majorise() gives a weighted least-squares bound
+    separable = True  # rows of F do not meet in the loss (they do when a column has several predictions)
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    def value(self, F: NDArray) -> float:
+        """Total loss, summed in float64."""
+        return float(self.row_values(F).sum())
+
+    def row_values(self, F: NDArray) -> NDArray[np.float64]:
+        """Loss of each row, up to a constant of its own."""
+        raise NotImplementedError("a row model defines row_values")
+
+    def gradient(self, F: NDArray) -> NDArray:
+        """Derivative of the loss by F."""
+        raise NotImplementedError("a row model defines gradient")
+
+    @property
+    def lipschitz(self) -> NDArray | None:
+        """Lipschitz constants of the rows' gradients, shape (rows, 1) or (1, 1); None when there is none."""
+        return None
+
+    def take(self, rows: NDArray) -> RowModel | None:
+        """The same model for some rows only, or None when that is not cheaper."""
+        return None
+
+    def denominator(self, F: NDArray) -> NDArray:
+        """The part D of the gradient D − N with D, N ≥ 0, for multiplicative updates of non-negative factors."""
+        raise NotImplementedError("this row model has no multiplicative form")
+
+    def majorise(self, F: NDArray) -> RowModel:
+        """Weighted least squares that bounds the loss from above and touches it at F."""
+        raise NotImplementedError("this row model has no quadratic bound")
+
+    def hold(self, F: NDArray, held: list[int]) -> RowModel:
+        """The model of the other columns while the columns `held` keep the values they have in F."""
+        return Held(self, F, held) if held else self
+
+
+class Held(RowModel):
+    """A model seen through its free columns; the held ones ride along unchanged."""
+
+    def __init__(self, model: RowModel, F: NDArray, held: list[int]):
+        self.model, self.full = model, F
+        self.free = [t for t in range(F.shape[1]) if t not in held]
+        self.kind = "smooth"
+        self.nonnegative, self.reweights, self.separable = model.nonnegative, model.reweights, model.separable
+        self.shape, self.dtype = (F.shape[0], len(self.free)), model.dtype
+
+    def _fill(self, F: NDArray) -> NDArray:
+        full = self.full.copy()
+        full[:, self.free] = F
+        return full
+
+    def row_values(self, F):
+        return self.model.row_values(self._fill(F))
+
+    def gradient(self, F):
+        return np.ascontiguousarray(self.model.gradient(self._fill(F))[:, self.free])
+
+    @property
+    def lipschitz(self):
+        return self.model.lipschitz
+
+    def take(self, rows):
+        smaller = self.model.take(rows)
+        if smaller is None:
+            return None
+        held = [t for t in range(self.full.shape[1]) if t not in self.free]
+        return Held(smaller, self.full[rows], held)
+
+    def denominator(self, F):
+        return self.model.denominator(self._fill(F))[:, self.free]
+
+    def majorise(self, F):
+        held = [t for t in range(self.full.shape[1]) if t not in self.free]
+        return self.model.majorise(self._fill(F)).hold(self.full, held)

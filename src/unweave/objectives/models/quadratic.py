@@ -1,0 +1,67 @@
+"""Squared loss with everything observed: all rows share one Gram, and X is needed no more."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...linalg.products import gram, matmul
+from .base import RowModel
+
+
+class Quadratic(RowModel):
+    """½‖X − F·G‖² = ½‖X‖² − ⟨F, A⟩ + ½⟨FᵀF, B⟩ with the summaries A = X·Gᵀ and B = G·Gᵀ.
+
+    Parameters
+    ----------
+    cross : array (rows, k)
+        A.
+    gram : array (k, k), float64
+        B.
+    constant : float
+        ½‖X‖².
+    """
+
+    kind = "quadratic"
+
+    def __init__(self, cross: NDArray, gram: NDArray, constant: float):
+        self.cross, self.gram, self.constant = cross, gram, constant
+        self.gram_cast = np.ascontiguousarray(gram, dtype=cross.dtype)
+        self.shape, self.dtype = cross.shape, cross.dtype
+
+    def value(self, F):
+        inner = float(np.einsum("ij,ij->", F, self.cross, dtype=np.float64)) if F.size else 0.0
+        return max(0.0, self.constant - inner + 0.5 * float(np.vdot(gram(F), self.gram)))
+
+    def row_values(self, F):
+        inside = 0.5 * matmul(F, self.gram_cast) - self.cross
+        return np.einsum("ij,ij->i", inside, F, dtype=np.float64)
+
+    def gradient(self, F):
+        return matmul(F, self.gram_cast) - self.cross
+
+    @property
+    def lipschitz(self):
+        top = np.linalg.eigvalsh(self.gram)[-1] if self.gram.size else 0.0
+        return np.array([[max(top, np.finfo(self.dtype).tiny)]], dtype=self.dtype)
+
+    def take(self, rows):
+        return Quadratic(np.ascontiguousarray(self.cross[rows]), self.gram, self.constant)
+
+    def denominator(self, F):
+        """D of the gradient D − N, where signs may mix: F·B⁺ + A⁻ (Ding, Li and Jordan 2010)."""
+        return matmul(F, np.maximum(self.gram_cast, 0)) + np.maximum(-self.cross, 0)
+
+    def hold(self, F, held):
+        if not held:
+            return self
+        free = [t for t in range(F.shape[1]) if t not in held]
+        fixed = np.ascontiguousarray(F[:, held])
+        among = self.gram[np.ix_(held, held)]
+        shifted = self.cross[:, free] - matmul(fixed, np.ascontiguousarray(self.gram_cast[np.ix_(held, free)]))
+        constant = (
+            self.constant
+            - float(np.einsum("ij,ij->", fixed, self.cross[:, held], dtype=np.float64))
+            + 0.5 * float(np.vdot(gram(fixed), among))
+        )
+        return Quadratic(np.ascontiguousarray(shifted), self.gram[np.ix_(free, free)], constant)

@@ -1,0 +1,85 @@
+"""A sparse table whose stored entries are all that was observed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..linalg import entries as kernels
+from ..losses.base import Loss
+from .base import Objective
+from .models import Entries
+from .models.entries import EntryTable
+from .sparse import entry_table
+
+
+class Observed(Objective):
+    """Stored entries of X (explicit zeros included) are data, the rest is unknown. `weights` has the same pattern."""
+
+    complete = False
+
+    def __init__(self, X: sp.csr_array, loss: Loss, weights: sp.csr_array | None = None):
+        self.X, self.loss, self.weights = X, loss, weights
+        self.shape, self.dtype = X.shape, X.dtype
+        self.squared = loss.name in ("squared", "weighted")
+        self.reweights = loss.reweights and not self.squared and loss.width == 1
+
+    def dense_rows(self, start, stop):
+        block = self.X[start:stop]
+        seen = sp.csr_array((np.ones_like(block.data), block.indices, block.indptr), shape=block.shape).toarray()
+        if self.weights is not None:
+            seen = self.weights[start:stop].toarray()
+        return block.toarray(), seen
+
+    def take(self, rows):
+        return Observed(self.X[rows], self.loss, None if self.weights is None else self.weights[rows])
+
+    @property
+    def heaviest(self):
+        return 1.0 if self.weights is None or not self.weights.nnz else float(self.weights.data.max())
+
+    def rows_given(self, Z):
+        return Entries(self.by_row, np.ascontiguousarray(Z.T)) if self.squared else super().rows_given(Z)
+
+    def columns_given(self, U):
+        return Entries(self.by_column, np.ascontiguousarray(U)) if self.squared else super().columns_given(U)
+
+    @cached_property
+    def by_row(self) -> EntryTable:
+        return entry_table(self.X, self.weights)
+
+    @cached_property
+    def by_column(self) -> EntryTable:
+        return entry_table(self.X.T.tocsr(), None if self.weights is None else self.weights.T.tocsr())
+
+    def _at_entries(self, table: EntryTable, F, H):
+        return kernels.predict_entries(table.indptr, table.indices, np.ascontiguousarray(H), np.ascontiguousarray(F))
+
+    def row_values(self, U, Z):
+        if self.loss.width != 1:
+            return super().row_values(U, Z)
+        table = self.by_row
+        loss = table.scaled(self.loss.value(table.data, self._at_entries(table, U, Z.T)))
+        return _sums(loss, table.indptr)
+
+    def gradient(self, U, Z, side):
+        if self.loss.width != 1:
+            return super().gradient(U, Z, side)
+        table, F, H = (self.by_row, U, Z.T) if side == "rows" else (self.by_column, Z.T, U)
+        slope = table.scaled(self.loss.gradient(table.data, self._at_entries(table, F, H)))
+        return kernels.gradient_rows(table.indptr, table.indices, slope, np.ascontiguousarray(H))
+
+    def majorise(self, U, Z, side):
+        """Weighted least squares that bounds the loss and touches it at U·Z."""
+        table, F, H = (self.by_row, U, Z.T) if side == "rows" else (self.by_column, Z.T, U)
+        bound = table.scaled(self.loss.weights(table.data, self._at_entries(table, F, H))).astype(self.dtype)
+        weighted = EntryTable(table.indptr, table.indices, table.data, bound, table.n_columns)
+        return Entries(weighted, np.ascontiguousarray(H))
+
+
+def _sums(values, indptr) -> np.ndarray:
+    """Sum of each row's stretch of `values`, in float64; empty rows give 0."""
+    total = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    return total[indptr[1:]] - total[indptr[:-1]]

@@ -1,0 +1,71 @@
+"""A sparse table whose zeros are data."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..linalg.products import gram, squared_norm
+from ..linalg.sparse import SparseProduct
+from ..losses.base import Loss
+from .base import Objective
+from .models import Counts, Quadratic
+from .models.entries import EntryTable
+
+
+class Sparse(Objective):
+    """X in CSR form; entries that are not stored are zeros and count like any other.
+
+    Squared loss needs only products with X, KL only the stored entries; any other loss looks at dense row blocks.
+    """
+
+    def __init__(self, X: sp.csr_array, loss: Loss):
+        self.X, self.loss = X, loss
+        self.shape, self.dtype = X.shape, X.dtype
+        self.squared = loss.name in ("squared", "weighted")
+
+    def dense_rows(self, start, stop):
+        return self.X[start:stop].toarray(), None
+
+    def take(self, rows):
+        return Sparse(self.X[rows], self.loss)
+
+    @cached_property
+    def product(self) -> SparseProduct:
+        return SparseProduct(self.X)
+
+    @cached_property
+    def half_norm(self) -> float:
+        """½‖X‖²."""
+        return 0.5 * squared_norm(self.X.data[None, :])
+
+    def rows_given(self, Z):
+        if self.squared:
+            return Quadratic(self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T), self.half_norm)
+        if self.loss.name == "kl":
+            return Counts(self.by_row, Z.T)
+        return super().rows_given(Z)
+
+    def columns_given(self, U):
+        if self.squared:
+            return Quadratic(self.product.tdot(np.ascontiguousarray(U)), gram(U), self.half_norm)
+        if self.loss.name == "kl":
+            return Counts(self.by_column, U)
+        return super().columns_given(U)
+
+    @cached_property
+    def by_row(self) -> EntryTable:
+        return entry_table(self.X)
+
+    @cached_property
+    def by_column(self) -> EntryTable:
+        return entry_table(self.X.T.tocsr())
+
+
+def entry_table(X: sp.csr_array, weights: sp.csr_array | None = None) -> EntryTable:
+    """The stored entries of a CSR table as the kernels take them."""
+    kept = np.empty(0, X.dtype) if weights is None else weights.data.astype(X.dtype)
+    indptr = X.indptr.astype(np.int64, copy=False)
+    return EntryTable(indptr, X.indices.astype(np.int32, copy=False), X.data, kept, X.shape[1])

@@ -1,0 +1,99 @@
+"""What every penalty is: a cost of a factor, and the step that lowers it."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+ENTRIES, ROWS, MATRIX = "entries", "rows", "matrix"
+
+
+def tolerance(F: np.ndarray) -> float:
+    """How far a factor may be from a constraint and still count as allowed: eps^(2/3) for one entry of a row."""
+    return float(np.finfo(F.dtype).eps) ** (2 / 3) * math.sqrt(max(1, F.shape[1]))
+
+
+class Penalty(BaseEstimator):
+    """A cost of a factor F, known by `value(F)` and `prox(F, step)` = argmin_Y step*value(Y) + 1/2 ||Y - F||^2.
+
+    Attributes
+    ----------
+    name : the word users write
+    acts : on each of the "entries", on each of the "rows" (a row of F is one vector), or on the whole "matrix"
+    convex : whether it is
+    scale_free : whether t*F costs nothing whenever F costs nothing, for every t > 0
+    is_penalty : whether it is finite everywhere and grows with the scale of F; else it is a constraint (0 or infinity)
+    """
+
+    name: ClassVar[str] = ""
+    acts: str = ENTRIES
+    convex: bool = True
+    scale_free: bool = False
+    is_penalty: bool = False
+
+    @property
+    def separable(self) -> bool:
+        """Whether rows of F can be treated on their own."""
+        return self.acts != MATRIX
+
+    def validate(self) -> Self:
+        """Check the parameters; a ValueError names the one that is wrong."""
+        return self
+
+    def value(self, F: np.ndarray) -> float:
+        """The cost of `F`, summed in float64; for a constraint 0, or infinity if F is not allowed."""
+        self.validate()
+        return self._value(self._factor(F))
+
+    def prox(self, F: np.ndarray, step: Any = 1.0) -> np.ndarray:
+        """A new array; `step` >= 0 is a number, or an array of shape (rows, 1) with one for each row."""
+        self.validate()
+        F = self._factor(F)
+        return self._prox(F, self._step(F, step)) if F.size else F.copy()
+
+    def separable_terms(self) -> tuple[float, float, bool] | None:
+        """(l1, ridge, nonnegative) if the cost is the sum of l1 |f| + ridge/2 f^2 (with f >= 0 or not), else None."""
+        return None
+
+    def _value(self, F: np.ndarray) -> float:
+        return 0.0 if F.size == 0 or self._allows(F) else math.inf
+
+    def _allows(self, F: np.ndarray) -> bool:
+        """Whether F satisfies the constraint, up to `tolerance`. F has at least one entry; NaN is never allowed."""
+        raise NotImplementedError
+
+    def _prox(self, F: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """`prox` for checked input; `step` has the dtype of F."""
+        raise NotImplementedError
+
+    def _factor(self, F: Any) -> np.ndarray:
+        F = np.asarray(F)
+        if F.ndim != 2:
+            raise ValueError(f"{self.name}: F must be a matrix, got the shape {F.shape}")
+        return F if F.dtype in (np.float32, np.float64) else F.astype(np.float64)
+
+    def _step(self, F: np.ndarray, step: Any) -> np.ndarray:
+        step = np.asarray(step, dtype=F.dtype)
+        if step.ndim and step.shape != (F.shape[0], 1):
+            raise ValueError(f"{self.name}: step must be a number or of the shape ({F.shape[0]}, 1), got {step.shape}")
+        if not np.all((step >= 0) & (step < np.inf)):
+            raise ValueError(f"{self.name}: step must be finite and at least 0")
+        return step
+
+    def _need_number(self, parameter: str, low: float = 0.0, high: float = math.inf, open_low: bool = False) -> float:
+        value = getattr(self, parameter)
+        good = isinstance(value, Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+        if not good or not low <= value <= high or (open_low and value == low):
+            span = f"{'above' if open_low else 'at least'} {low:g}" + (f" and at most {high:g}" if high < 1e9 else "")
+            raise ValueError(f"{self.name}: {parameter} must be a finite number {span}, got {value!r}")
+        return float(value)
+
+    def _need_count(self, parameter: str) -> int:
+        value = getattr(self, parameter)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{self.name}: {parameter} must be a whole number of at least 1, got {value!r}")
+        return int(value)

@@ -1,0 +1,122 @@
+"""The one loop of the library.
+
+It knows only ``step(state) -> (state, objective)``. A state is a flat dict of arrays and scalars, the random generator
+included, so that checkpoints, the best state so far and saving come free for every model that runs in it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .checkpoint import Checkpoint
+from .history import History, Progress
+
+State = dict
+Step = Callable[[State], tuple[State, float]]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How to run: limits and listeners. `tol` is on the relative fall of the objective; 0 never stops early."""
+
+    max_iter: int = 200
+    tol: float = 1e-4
+    callback: Callable[[Progress], object] | None = None
+    checkpoint: Checkpoint | None = None
+
+
+def iterate(
+    step: Step, state: State, loop: Loop, *, settled: Callable[[State], bool] | None = None
+) -> tuple[State, History]:
+    """Run `step` until the objective settles, the callback says stop, or `max_iter`.
+
+    Parameters
+    ----------
+    step : callable
+        ``state -> (new state, objective)``. It must leave the arrays of the old state as they were (scratch, whose
+        names begin with an underscore, excepted), because the old state is the answer if the step is interrupted.
+    state : dict
+        Where to begin; replaced by the checkpoint's if there is one.
+    loop : Loop
+        Limits and listeners.
+    settled : callable, optional
+        ``state -> bool``: nothing can change any more (the labels of k-means stay). Ignored when ``tol=0``.
+
+    Returns
+    -------
+    state, History
+        The last state finished. Ctrl-C ends the loop there with a warning.
+    """
+    history = History()
+    if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
+        state, history = saved
+    began = time.perf_counter() - (history.seconds[-1] if len(history) else 0.0)
+    history.stopped = f"max_iter={loop.max_iter} iterations done"
+    try:
+        while len(history) < loop.max_iter:
+            state, objective = step(state)
+            _record(history, objective, time.perf_counter() - began)
+            if loop.checkpoint is not None:
+                loop.checkpoint.offer(state, history)
+            reason = _reason_to_stop(history, loop)
+            if reason is None and loop.tol > 0 and settled is not None and settled(state):
+                reason = "nothing changes any more"
+            if reason is not None:
+                history.stopped = reason
+                return state, history
+    except KeyboardInterrupt:
+        if not len(history):
+            raise
+        history.stopped = "interrupted"
+        if loop.checkpoint is not None:
+            loop.checkpoint.write(state, history)
+        warnings.warn(
+            f"interrupted after {len(history)} iterations; the best state so far is kept "
+            f"(objective {history.objective[-1]:.6g})",
+            stacklevel=2,
+        )
+        return state, history
+    if loop.tol > 0:
+        _warn_unsettled(history, loop)
+    return state, history
+
+
+def _record(history: History, objective: float, seconds: float) -> None:
+    """Note one iteration; a value that is not finite ends the fit with the remedy."""
+    objective = float(objective)
+    if not math.isfinite(objective):
+        raise ValueError(
+            f"the objective became {objective} in iteration {len(history) + 1}: the values of X are too large or too "
+            "small for its type; rescale X, or pass it as float64"
+        )
+    change = 1.0
+    if len(history):
+        before = history.objective[-1]
+        change = (before - objective) / max(abs(before), 1e-300)
+    history.add(objective, change, seconds)
+
+
+def _reason_to_stop(history: History, loop: Loop) -> str | None:
+    objective, change, seconds = history.objective[-1], history.change[-1], history.seconds[-1]
+    if loop.callback is not None:
+        answer = loop.callback(Progress(len(history), float(objective), float(change), float(seconds), loop.max_iter))
+        if answer is not None and bool(answer):
+            return "the callback said stop"
+    if loop.tol > 0 and len(history) > 1 and abs(change) <= loop.tol:
+        return f"the objective fell by less than tol={loop.tol:g} (relative)"
+    return None
+
+
+def _warn_unsettled(history: History, loop: Loop) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"stopped after max_iter={loop.max_iter} iterations before the objective settled "
+        f"(last relative change {history.change[-1]:.2g}, tol={loop.tol:g}); raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

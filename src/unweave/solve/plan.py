@@ -1,0 +1,201 @@
+"""The planner: reads a problem, picks the fastest right method, and says which and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..objectives import Dense, Objective
+from ..objectives.models import RowModel
+from ..updates import UPDATES, Half, Proximal, Update
+from .alternate import Alternate, AlternateMixtures, sides
+from .closed import ClosedForm, Shrinkage, why_not_closed, why_not_shrinkage
+from .problem import Problem
+from .start import STARTS, choose_start, make_start, spread_rows
+
+JOINT = ("svd", "power", "shrinkage")
+SOLVERS = ("auto", *JOINT, *(update.name for update in UPDATES))
+
+
+@dataclass
+class Plan:
+    """Which method was chosen for a problem, and why. Prints as text."""
+
+    problem: str
+    solver: str
+    codes: str
+    components: str
+    start: str
+    reasons: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"Problem: {self.problem}", f"Solver: {self.solver}"]
+        if self.codes:
+            lines += [f"  codes: {self.codes}", f"  components: {self.components}"]
+        lines.append(f"Start: {self.start}")
+        return "\n".join(lines + [f"- {reason}" for reason in self.reasons])
+
+    def as_dict(self) -> dict:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def describe(objective: Objective, problem: Problem) -> str:
+    """The problem as a sentence."""
+    n, m = objective.shape
+    data = "" if objective.complete else ", partly observed or weighted"
+    blocks = " in blocks" if objective.in_blocks else ""
+    kind = type(objective).__name__.lower() if not objective.in_blocks else "table"
+    return (
+        f"{n}×{m} {kind}{blocks}{data} ≈ codes ({problem.codes.name}) · {problem.n_components} components "
+        f"({problem.components.name}), {problem.loss.name} loss"
+    )
+
+
+def make_plan(objective: Objective, problem: Problem, solver: str, init, rng) -> tuple[Plan, object, dict]:
+    """The plan in words, the scheme that carries it out, and the state it begins with."""
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(SOLVERS)}")
+    check_init(init)
+    joint = _joint(objective, problem, solver, init, rng)
+    if joint is not None:
+        scheme, title, why = joint
+        plan = Plan(describe(objective, problem), title, "", "", "none needed", [*problem.notes, why])
+        return plan, scheme, scheme.begin()
+    return _alternating(objective, problem, solver, init, rng)
+
+
+def _joint(objective, problem: Problem, solver: str, init, rng):
+    """A scheme that finds both factors at once, or None."""
+    closed, shrink = why_not_closed(objective, problem), why_not_shrinkage(objective, problem)
+    if solver in ("svd", "power") and closed:
+        raise ValueError(f"solver={solver!r} cannot do this problem: {closed}")
+    if solver == "shrinkage":
+        if closed is None and problem.codes.name == "ridge":
+            return ClosedForm(objective, problem, "auto", rng), "singular-value shrinkage", "one step is exact here"
+        if shrink:
+            raise ValueError(f"solver='shrinkage' cannot do this problem: {shrink}")
+        return Shrinkage(objective, problem, rng), "singular-value shrinkage", "holes are filled by the prediction"
+    if solver == "power":
+        return ClosedForm(objective, problem, "power", rng), "power method with deflation", "as asked"
+    given = not isinstance(init, str) and init is not None
+    if closed is None and (solver == "svd" or (solver == "auto" and not given)):
+        why = "squared loss, everything observed: the leading singular vectors are the answer, no loop is needed"
+        return ClosedForm(objective, problem, "auto", rng), "closed form (singular value decomposition)", why
+    return None
+
+
+def _alternating(objective, problem: Problem, solver: str, init, rng):
+    mixtures = problem.components.name in ("hull", "cone")
+    if mixtures and (objective.in_blocks or not objective.complete):
+        raise ValueError(
+            f"components={problem.components.name!r} are mixtures Z = W·X of all rows: X must be one table in memory "
+            "with every entry observed, not blocks and not with missing entries"
+        )
+    start, why_start = (init, "as asked") if init not in ("auto", None) or not isinstance(init, str | None) else ("", "")
+    if not isinstance(start, str):
+        U, Z = given_start(objective, problem, init)
+        start = "given"
+    else:
+        if not start:
+            start, why_start = choose_start(objective, problem)
+        U, Z = (None, None) if mixtures else make_start(objective, problem, start, rng)
+    probe_codes, probe_components = _probes(objective, problem)
+    left = choose_update(solver, probe_codes, sides(problem)[0])
+    right = Proximal() if mixtures else choose_update(solver, probe_components, sides(problem)[1])
+    if isinstance(left, str) and (isinstance(right, str) or mixtures or problem.components.name == "fixed"):
+        raise ValueError(f"solver={solver!r} cannot do this problem: {left}")
+    left = left if isinstance(left, Update) else choose_update("auto", probe_codes, sides(problem)[0])
+    right = right if isinstance(right, Update) else choose_update("auto", probe_components, sides(problem)[1])
+    for side, update in (("codes", left), ("components", right)):
+        if isinstance(update, str):
+            raise ValueError(f"{side}={getattr(problem, side).name!r} cannot be solved here: {update}")
+    plan = Plan(
+        describe(objective, problem), "alternating half-steps", left.title, _right_title(problem, right), start,
+        [*problem.notes, *([f"start: {why_start}"] if why_start else [])],
+    )  # fmt: skip
+    if mixtures:
+        W = np.zeros((problem.n_components, objective.shape[0]), dtype=objective.dtype)
+        W[np.arange(problem.n_components), spread_rows(objective, problem.n_components, rng)] = 1
+        scheme = AlternateMixtures(objective, problem, left, right)
+        return plan, scheme, scheme.start_mixing(W)
+    scheme = Alternate(objective, problem, left, right)
+    return plan, scheme, scheme.start(U, Z)
+
+
+def _right_title(problem: Problem, right: Update) -> str:
+    if problem.components.name == "fixed":
+        return "fixed"
+    return f"{right.title} on the weights of the rows" if problem.components.name in ("hull", "cone") else right.title
+
+
+def _probes(objective: Objective, problem: Problem) -> tuple[RowModel, RowModel]:
+    """Row models of a tiny piece of the table, to ask updates what they refuse."""
+    k, dtype = problem.width, objective.dtype
+    piece = next(iter(objective))[2] if objective.in_blocks else objective  # type: ignore[call-overload]
+    small = piece.take(np.arange(min(2, piece.shape[0]))) or piece
+    U = np.ones((small.shape[0], k), dtype=dtype)
+    Z = np.ones((k, objective.n_predictions), dtype=dtype)
+    codes, components = small.rows_given(Z), small.columns_given(U)
+    if objective.in_blocks and not (objective.squared and objective.complete):
+        from ..objectives.models import SmoothColumns, SmoothRows
+
+        codes, components = SmoothRows(small, Z), SmoothColumns(small, U)
+    # The shapes that matter (more rows than components?) are those of the whole table.
+    codes.shape, components.shape = (objective.shape[0], k), (objective.n_predictions, k)
+    return codes.hold(U, problem.held_codes), components.hold(
+        np.ascontiguousarray(Z.T), problem.held_components
+    )
+
+
+def choose_update(solver: str, model: RowModel, half: Half) -> Update | str:
+    """The named update, or for "auto" the first that does not refuse; otherwise the reason in words."""
+    named = [update for update in UPDATES if update.name == solver]
+    reason = ""
+    for update in named or UPDATES:
+        refusal = update.refuses(model, half)
+        if refusal is None:
+            return update
+        reason = reason or refusal
+        if update.name == "proximal" and not named:
+            reason = refusal
+    return reason
+
+
+def check_init(init) -> None:
+    """Raise unless `init` is a known name or arrays."""
+    if init is None or (isinstance(init, str) and init in STARTS):
+        return
+    if isinstance(init, str):
+        raise ValueError(f"init={init!r} is not known; use one of {', '.join(STARTS)}, components, or (codes, components)")
+    for part in init if isinstance(init, tuple) else (init,):
+        if np.ndim(part) != 2:
+            raise ValueError("init must be an array of components (k × columns) or a tuple (codes, components)")
+
+
+def given_start(objective: Objective, problem: Problem, init) -> tuple[NDArray | None, NDArray]:
+    """Codes (or None) and components that the user gave, checked and with room for what the problem adds."""
+    codes, components = init if isinstance(init, tuple) else (None, init)
+    Z = np.array(components, dtype=objective.dtype, order="C")
+    k, columns = problem.n_components, objective.n_predictions
+    if Z.shape != (k, columns):
+        raise ValueError(f"init: components must have the shape ({k}, {columns}), got {Z.shape}")
+    full = np.zeros((problem.width, columns), dtype=objective.dtype)
+    full[:k] = Z
+    if codes is None:
+        return None, full
+    U = np.array(codes, dtype=objective.dtype, order="C")
+    if U.shape != (objective.shape[0], k):
+        raise ValueError(f"init: codes must have the shape ({objective.shape[0]}, {k}), got {U.shape}")
+    for name, part in (("codes", U), ("components", Z)):
+        if not np.isfinite(part).all():
+            raise ValueError(f"init: {name} must be finite numbers")
+    wide = np.zeros((len(U), problem.width), dtype=objective.dtype)
+    wide[:, :k] = U
+    return wide, full
+
+
+def is_dense_complete(objective: Objective) -> bool:
+    """Whether the table is an array with every entry observed."""
+    return isinstance(objective, Dense) and objective.complete

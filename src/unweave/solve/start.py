@@ -1,0 +1,217 @@
+"""Where a fit begins: components (and sometimes codes) from the data, by name or by the planner's choice."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..objectives import Blocks, Dense, Objective, Observed, Sparse
+from ..objectives.models import Quadratic
+from ..penalties.base import Penalty
+from .problem import Problem
+from .svd import truncated_svd
+
+STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
+_IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
+
+
+def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
+    """Name of the start for ``init="auto"``, and why."""
+    data_units = problem.loss.name in _IN_DATA_UNITS
+    if objective.in_blocks:
+        if problem.codes.name in ("one-hot", "simplex"):
+            return "rows", "the table comes in blocks, so rows of the first block stand for all"
+        return "random", "the table comes in blocks"
+    if data_units and problem.codes.name in ("one-hot", "simplex", "boolean"):
+        return "k-means++", "codes choose among components, so these begin at rows that lie far apart"
+    if problem.components.name in ("hull", "cone"):
+        return "k-means++", "components are mixtures of rows, so they begin at rows that lie far apart"
+    if data_units and is_nonnegative(problem.codes) and is_nonnegative(problem.components):
+        return "nndsvd", "both sides are non-negative"
+    if data_units and problem.codes.name in ("l1", "elastic-net", "sparse", "l1-ball"):
+        return "rows", "sparse codes pick from a dictionary, so it begins at rows"
+    if isinstance(objective, Sparse | Observed) and not data_units:
+        return "random", "the table is sparse and the loss is not in data units"
+    return "svd", "the leading singular vectors are the best free components"
+
+
+def is_nonnegative(penalty: Penalty) -> bool:
+    """Whether a side can hold no negative number."""
+    terms = penalty.separable_terms()
+    named = penalty.name in ("simplex", "one-hot", "boolean")
+    return named or (terms is not None and terms[2]) or bool(getattr(penalty, "nonnegative", False))
+
+
+def make_start(
+    objective: Objective, problem: Problem, name: str, rng: np.random.Generator
+) -> tuple[NDArray | None, NDArray]:
+    """(codes or None, components) for a named start; components satisfy their constraint."""
+    k, columns = problem.n_components, objective.n_predictions
+    codes: NDArray | None = None
+    offset = _offset(objective, problem)
+    if name == "random":
+        Z = _random(objective, problem, rng)
+    elif name == "rows":
+        Z = row_mixture(objective, rng.choice(_reachable(objective), k, replace=k > _reachable(objective)))
+    elif name == "k-means++":
+        Z = row_mixture(objective, spread_rows(objective, k, rng))
+    elif name == "nndsvd":
+        codes, Z = _nndsvd(objective, k, rng)
+    else:
+        Z = _singular(objective, offset, k, rng)
+    if Z.shape[1] != columns:
+        Z = _random(objective, problem, rng)
+    Z = problem.components.prox(np.ascontiguousarray(Z, dtype=objective.dtype), 0.0)
+    return _with_extra(problem, codes, objective, offset, Z)
+
+
+def _with_extra(problem, codes, objective, offset, Z):
+    """Room for the offset and the biases."""
+    full = np.zeros((problem.width, objective.n_predictions), dtype=objective.dtype)
+    full[: problem.n_components] = Z
+    full[problem.held_components] = 1
+    if problem.offset:
+        full[problem.width - 1] = offset
+    if codes is None or problem.width != problem.n_components:
+        return None, full
+    return problem.codes.prox(np.ascontiguousarray(codes, dtype=objective.dtype), 0.0), full
+
+
+def _offset(objective: Objective, problem: Problem) -> NDArray:
+    """The best constant prediction of every column (zeros when the problem has no offset)."""
+    if not problem.offset:
+        return np.zeros(objective.n_predictions)
+    assert isinstance(objective, Dense)
+    seen = np.ones(objective.shape, bool) if objective.weights is None else objective.weights != 0
+    X = np.where(seen, objective.X, np.nan)
+    return problem.loss.constants(X)
+
+
+def _random(objective: Objective, problem: Problem, rng) -> NDArray:
+    shape = (problem.n_components, objective.n_predictions)
+    Z = rng.standard_normal(shape) / np.sqrt(max(1, problem.n_components))
+    return np.abs(Z) if is_nonnegative(problem.components) else Z
+
+
+def _reachable(objective: Objective) -> int:
+    """Rows that a start may look at."""
+    return objective.bounds[1] if isinstance(objective, Blocks) else objective.shape[0]
+
+
+def row_mixture(objective: Objective, rows: NDArray) -> NDArray:
+    """Those rows of the table; entries that are not observed take the column's mean."""
+    if isinstance(objective, Blocks):
+        return row_mixture(next(iter(objective))[2], rows)
+    picked, missing = [], []
+    for i in rows:
+        x, seen = objective.dense_rows(int(i), int(i) + 1)
+        picked.append(x[0])
+        missing.append(np.zeros(x.shape[1], bool) if seen is None else seen[0] == 0)
+    Z, holes = np.array(picked), np.array(missing)
+    return np.where(holes, column_means(objective), Z) if holes.any() else Z
+
+
+def column_means(objective: Objective) -> NDArray:
+    """Mean of the observed entries of every column, 0 where there is none."""
+    if isinstance(objective, Observed):
+        X = objective.X
+        sums, counts = np.asarray(X.sum(axis=0)).ravel(), np.bincount(X.indices, minlength=X.shape[1])
+    elif isinstance(objective, Dense) and objective.weights is not None:
+        seen = objective.weights != 0
+        sums, counts = np.where(seen, objective.X, 0).sum(axis=0, dtype=np.float64), seen.sum(axis=0)
+    else:
+        return np.asarray(objective.X.mean(axis=0)).ravel()  # type: ignore[attr-defined]
+    return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)
+
+
+def spread_rows(objective: Objective, k: int, rng) -> NDArray:
+    """k-means++ under the problem's own loss: each next row is drawn with probability proportional to its loss so far."""
+    n = _reachable(objective)
+    if isinstance(objective, Blocks):
+        return spread_rows(next(iter(objective))[2], k, rng)
+    chosen = [int(rng.integers(n))]
+    least = np.full(n, np.inf)
+    while len(chosen) < k:
+        least = np.minimum(least, np.maximum(_loss_to(objective, row_mixture(objective, chosen[-1:])), 0))
+        total = least.sum()
+        if total > 0:
+            chosen.append(int(min(np.searchsorted(np.cumsum(least), rng.random() * total), n - 1)))
+        else:
+            chosen.append(int(rng.integers(n)))
+    return np.array(chosen)
+
+
+def _loss_to(objective: Objective, row: NDArray) -> NDArray:
+    """Loss of every row of the table when `row` is its prediction."""
+    row = np.ascontiguousarray(row, dtype=objective.dtype)
+    ones = np.ones((objective.shape[0], 1), dtype=objective.dtype)
+    model = objective.rows_given(row)
+    values = model.row_values(ones)
+    return values + _half_norms(objective) if isinstance(model, Quadratic) else values
+
+
+def _half_norms(objective) -> NDArray:
+    X = objective.X
+    if isinstance(objective, Sparse):
+        return 0.5 * np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return 0.5 * np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _singular(objective: Objective, offset: NDArray, k: int, rng) -> NDArray:
+    """Leading right singular vectors of what the offset leaves, missing entries at zero."""
+    X = _centred(objective, offset)
+    rank = min(k, *X.shape)
+    result = truncated_svd(X, rank, codes=False, rng=rng)
+    Z = result.Vt
+    if rank < k:
+        extra = rng.standard_normal((k - rank, Z.shape[1])) / np.sqrt(Z.shape[1])
+        Z = np.vstack([Z, extra])
+    return Z
+
+
+def _centred(objective: Objective, offset: NDArray):
+    """A table whose leading directions are those the loss wants first."""
+    if isinstance(objective, Sparse):
+        return objective.product
+    if isinstance(objective, Observed):
+        from ..linalg.sparse import SparseProduct
+
+        return SparseProduct(objective.X)
+    assert isinstance(objective, Dense)
+    if objective.loss.name in _IN_DATA_UNITS:
+        if objective.weights is None and not offset.any():
+            return objective.X
+        means = offset if offset.any() else np.zeros(objective.shape[1])
+        fill = column_means(objective) - means
+        shifted = objective.X - means
+        if objective.weights is not None:
+            shifted = np.where(objective.weights != 0, shifted, fill)
+        return np.ascontiguousarray(shifted, dtype=objective.dtype)
+    # Any other loss: its steepest descent from the constant prediction.
+    prediction = np.broadcast_to(offset, (objective.shape[0], objective.n_predictions)).astype(objective.dtype)
+    slope = -objective.loss.gradient(objective.X, prediction)
+    if objective.weights is not None:
+        slope *= objective.expand(objective.weights)
+    return np.ascontiguousarray(slope, dtype=objective.dtype)
+
+
+def _nndsvd(objective: Objective, k: int, rng) -> tuple[NDArray, NDArray]:
+    """Non-negative double SVD with zeros filled by a small mean (Boutsidis and Gallopoulos 2008)."""
+    X = _centred(objective, np.zeros(objective.n_predictions))
+    rank = min(k, *X.shape)
+    svd = truncated_svd(X, rank, rng=rng)
+    n, m = X.shape
+    U, Z = np.zeros((n, k), dtype=objective.dtype), np.zeros((k, m), dtype=objective.dtype)
+    for t in range(rank):
+        u, v = svd.U[:, t], svd.Vt[t]
+        parts = [(np.maximum(sign * u, 0), np.maximum(sign * v, 0)) for sign in (1, -1)]
+        norms = [float(np.linalg.norm(a) * np.linalg.norm(b)) for a, b in parts]
+        (a, b), strength = parts[int(np.argmax(norms))], max(norms)
+        if strength > 0:
+            scale = np.sqrt(svd.s[t] * strength)
+            U[:, t], Z[t] = scale * a / np.linalg.norm(a), scale * b / np.linalg.norm(b)
+    fill_u, fill_z = U.mean() / 10 or 0.01, Z.mean() / 10 or 0.01
+    U[U == 0], Z[Z == 0] = fill_u, fill_z
+    U[:, rank:] *= rng.random((n, k - rank), dtype=np.float64)
+    Z[rank:] *= rng.random((k - rank, m), dtype=np.float64)
+    return U, Z

@@ -1,0 +1,70 @@
+"""Exact least squares, with or without ridge, and its projected form."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..linalg import entries as kernels
+from ..linalg.products import matmul
+from ..objectives.models import Entries, Quadratic, RowModel
+from .base import Half, Update, no_worse
+from .proximal import Proximal
+
+
+def solve(model: RowModel, F: NDArray, ridge: float) -> NDArray:
+    """The rows that minimise the squared loss plus ½·ridge·‖f‖²; of several, the one of least norm."""
+    if isinstance(model, Entries):
+        t = model.table
+        return kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, np.ascontiguousarray(F), ridge)
+    assert isinstance(model, Quadratic)
+    values, vectors = np.linalg.eigh(model.gram)
+    values = np.maximum(values, 0) + ridge
+    floor = len(values) * np.finfo(model.dtype).eps * max(float(values.max(initial=0)), np.finfo(np.float64).tiny)
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > floor)
+    return matmul(model.cross, ((vectors * inverse) @ vectors.T).astype(model.dtype))
+
+
+class LeastSquares(Update):
+    """F = (X·Gᵀ)(G·Gᵀ + λI)⁻¹ for every row (its own Gram where entries are missing or weighted): half of ALS.
+
+    Rows that are not determined get the solution of least norm; a row with no entry observed gets zeros.
+    """
+
+    name = "least-squares"
+    title = "exact least squares"
+
+    def refuses(self, model, half):
+        terms = half.terms
+        if model.kind not in ("quadratic", "entries"):
+            return "least squares needs the squared loss (or 'reweighted' for Huber and absolute)"
+        if terms is None or terms[0] or terms[2]:
+            return f"least squares cannot keep {half.penalty.name!r}: it needs a free side or ridge"
+        return None
+
+    def __call__(self, model, F, half, effort):
+        return solve(model, F, half.terms[1])
+
+
+class ProjectedLeastSquares(Update):
+    """Least squares without the constraint, then the projection: projected ALS.
+
+    A cheap way to a rough answer. The projection of the unconstrained solution is not the constrained solution and may
+    raise the objective; rows where it does take proximal steps instead, so the update never makes anything worse.
+    """
+
+    name = "projected-least-squares"
+    title = "projected least squares"
+
+    def refuses(self, model, half):
+        if model.kind not in ("quadratic", "entries"):
+            return "projected least squares needs the squared loss"
+        return None
+
+    def __call__(self, model, F, half: Half, effort):
+        terms = half.terms
+        guess = half.prox(solve(model, F, terms[1] if terms is not None else 0.0), 0.0)
+        better = no_worse(model, F, guess, half)
+        if np.array_equal(better, guess):
+            return guess
+        return Proximal()(model, better, half, effort)

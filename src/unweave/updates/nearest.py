@@ -1,0 +1,60 @@
+"""One-hot codes: each row belongs to the component that fits it best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..linalg import entries as kernels
+from ..objectives.models import Entries, Quadratic
+from .base import Update
+
+
+class Nearest(Update):
+    """The code e_t with the least loss of z_t against the row; the first on ties. The assignment step of k-means."""
+
+    name = "nearest"
+    title = "nearest component"
+
+    def refuses(self, model, half):
+        if half.penalty.name != "one-hot" or half.transposed:
+            return f"the nearest component needs one-hot codes, not {half.penalty.name!r}"
+        return None
+
+    def __call__(self, model, F, half, effort):
+        if isinstance(model, Quadratic):
+            labels = (0.5 * np.diag(model.gram) - model.cross).argmin(axis=1)
+        elif isinstance(model, Entries):
+            t = model.table
+            labels, _ = kernels.nearest_rows(t.indptr, t.indices, t.data, t.weights, model.H)
+        else:
+            codes = np.eye(F.shape[1], dtype=F.dtype)
+            losses = [model.row_values(np.broadcast_to(code, F.shape).copy()) for code in codes]
+            labels = np.argmin(losses, axis=0)
+        new = np.zeros_like(F)
+        new[np.arange(len(F)), labels] = 1
+        return new
+
+
+class Flip(Update):
+    """Boolean codes under squared loss: each bit in turn takes the value that is better given the others."""
+
+    name = "flip"
+    title = "bit flips"
+
+    def refuses(self, model, half):
+        if half.penalty.name != "boolean":
+            return f"bit flips need a Boolean side, not {half.penalty.name!r}"
+        if model.kind != "quadratic":
+            return "bit flips need the squared loss with every entry observed"
+        return None
+
+    def __call__(self, model, F, half, effort):
+        F, gram = F.copy(), model.gram_cast
+        for _ in range(effort.sweeps):
+            before = F.copy()
+            for t in range(F.shape[1]):
+                pull = model.cross[:, t] - F @ gram[:, t] + F[:, t] * gram[t, t]
+                F[:, t] = pull > 0.5 * gram[t, t]
+            if np.array_equal(before, F):
+                break
+        return F

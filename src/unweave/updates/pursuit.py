@@ -1,0 +1,35 @@
+"""s-sparse codes: orthogonal matching pursuit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..linalg.pursuit import pursue
+from .base import Update, no_worse
+
+
+class Pursuit(Update):
+    """Greedily add the component most correlated with the residual, refit on those chosen, s times.
+
+    A row keeps its former code where that is better, so the objective never rises.
+
+    References
+    ----------
+    Pati, Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit. Rubinstein, Zibulevsky and Elad (2008),
+    Efficient implementation of the K-SVD algorithm using batch orthogonal matching pursuit.
+    """
+
+    name = "pursuit"
+    title = "orthogonal matching pursuit"
+
+    def refuses(self, model, half):
+        if half.penalty.name != "sparse" or half.transposed:
+            return f"matching pursuit needs s-sparse codes, not {half.penalty.name!r}"
+        if model.kind != "quadratic":
+            return "matching pursuit needs the squared loss with every entry observed"
+        return None
+
+    def __call__(self, model, F, half, effort):
+        new = pursue(model.cross, model.gram_cast, int(half.penalty.nonzeros))
+        # Rows on which both tie must not depend on rounding: only keep a former code that is clearly better.
+        return no_worse(model, F, new, half) if np.any(F) else new

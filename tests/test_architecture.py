@@ -1,0 +1,185 @@
+"""Imports point one way, and a few other rules that reading the sources can check."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import unweave
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "unweave"
+FILES = sorted(SOURCE.rglob("*.py"))
+NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+
+# From the top (may import everything below) to the bottom (imports nothing of ours).
+LEVELS = [
+    {"cli", "studio"},
+    {"report", "persist"},
+    {"compress", "complete", "group", "explain", "embed", "predict"},
+    {"factorization"},
+    {"select", "solve"},
+    {"updates"},
+    {"objectives", "penalties"},
+    {"losses"},
+    {"linalg"},
+    {"kernels"},
+]
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+ANYWHERE = {"data", "parallel"}  # imported by all but kernels
+DATA_MAY_USE = {"parallel", "linalg", "kernels"}
+
+# Heavy or risky packages and the only rooms that may load them.
+ONLY_IN = {
+    "numba": {"kernels"},
+    "http": {"studio"},
+    "socketserver": {"studio"},
+    "flask": {"studio"},
+    "fastapi": {"studio"},
+    "starlette": {"studio"},
+    "uvicorn": {"studio"},
+    "aiohttp": {"studio"},
+    "tornado": {"studio"},
+    "dask": {"scale"},
+    "distributed": {"scale"},
+    "torch": {"predict"},
+    "jax": {"predict"},
+    "tensorflow": {"predict"},
+}
+
+
+def room(path: Path) -> str:
+    """The first folder (or module) below ``unweave``; empty for ``unweave/__init__.py``."""
+    first = path.relative_to(SOURCE).parts[0]
+    return "" if first == "__init__.py" else first.removesuffix(".py")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def _runtime_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those under ``if TYPE_CHECKING``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from _runtime_nodes(child)
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Absolute dotted names that a file imports, inside functions too."""
+    package = ["unweave", *path.relative_to(SOURCE).parts[:-1]]
+    found: set[str] = set()
+    for node in _runtime_nodes(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {f"{stem}.{alias.name}" for alias in node.names} if stem == "unweave" else {stem}
+    return frozenset(found)
+
+
+def rooms_used(path: Path) -> set[str]:
+    """Our rooms that a file imports; a public name counts as the room it lives in, the bare package as ``""``."""
+    used = set()
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] != "unweave":
+            continue
+        first = parts[1] if len(parts) > 1 else ""
+        home = unweave._HOMES.get(first)
+        used.add(home.split(".")[1] if home else "" if first.startswith("__") else first)
+    return used - {room(path)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_imports_point_down(path):
+    mine, used = room(path), rooms_used(path)
+    if mine == "cli":
+        return  # the front door loads what a command asks for
+    if mine == "":
+        allowed: set[str] = set()
+    elif mine == "parallel" or mine == "kernels":
+        allowed = set()
+    elif mine == "data":
+        allowed = DATA_MAY_USE
+    else:
+        assert mine in LEVEL, f"'{mine}' is a new room: give it a level in this test and in docs/architecture.md"
+        allowed = ANYWHERE | {other for other, level in LEVEL.items() if level >= LEVEL[mine]}
+    assert used <= allowed, f"{mine} must not import {sorted(used - allowed)}"
+
+
+def test_no_two_rooms_import_each_other():
+    edges = {(room(path), other) for path in FILES for other in rooms_used(path)} - {("cli", "")}
+    both_ways = sorted((a, b) for a, b in edges if (b, a) in edges and a < b)
+    assert not both_ways, f"rooms that import each other: {both_ways}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_heavy_packages_stay_in_their_rooms(path):
+    for name in imported(path):
+        rooms = ONLY_IN.get(name.split(".")[0])
+        assert rooms is None or room(path) in rooms, f"{name} may be imported in {sorted(rooms or [])} only"
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_nothing_below_the_front_end_prints(path):
+    calls = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    if room(path) != "cli":
+        assert not [c.lineno for c in calls if c.func.id == "print"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_files_are_short_and_kernels_use_no_threading_layer(path):
+    source = path.read_text(encoding="utf-8")
+    assert source.count("\n") < 400, "one idea a file: split it"
+    assert not [n for n in ast.walk(tree(path)) if isinstance(n, ast.Name) and n.id == "prange"]
+
+
+def _text_files() -> Iterator[Path]:
+    """What is part of the project: no environments, no caches."""
+    folders = ["src", "tests", "docs", "benchmarks", "tools", "examples", ".ci"]
+    kinds = {".py", ".md", ".txt", ".toml", ".cfg", ".sh", ".html", ".json", ""}
+    yield from (p for p in ROOT.iterdir() if p.is_file() and p.suffix in kinds and p.name != ".git")
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and path.suffix in kinds and "__pycache__" not in path.parts:
+                yield path
+
+
+def test_no_file_names_a_path_of_one_machine():
+    # Written apart so that this file does not name one itself.
+    pattern = re.compile("/" + "work" + "/|/" + "root" + "/")
+    guilty = [str(p.relative_to(ROOT)) for p in _text_files() if pattern.search(p.read_text("utf-8", "replace"))]
+    assert not guilty
+
+
+IMPORT = """
+import sys, time
+started = time.perf_counter()
+import unweave
+seconds = time.perf_counter() - started
+heavy = [name for name in ("numpy", "scipy", "sklearn", "numba", "pandas") if name in sys.modules]
+print(seconds, ",".join(heavy))
+"""
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    seconds = []
+    for _ in range(3):
+        out = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True).stdout
+        took, _, heavy = out.rstrip("\n").partition(" ")
+        assert heavy == ""
+        seconds.append(float(took))
+    assert min(seconds) < 0.3
