@@ -108,7 +108,7 @@ def test_errors_name_the_column():
         ColumnLosses(["squared"] * 3).prepare(X)
     with pytest.raises(ValueError, match="at least one loss"):
         get_loss([])
-    with pytest.raises(ValueError, match="unknown loss 'logistc'.*Did you mean 'logistic'"):
+    with pytest.raises(ValueError, match=r"unknown loss 'logistc'.*Did you mean 'logistic'"):
         get_loss(["squared", "logistc"])
     with pytest.raises(ValueError, match="must hold losses or their names"):
         get_loss(["squared", ["huber"]])

@@ -34,8 +34,10 @@ def test_terms_for_coordinate_descent():
     assert get_penalty("cone").separable_terms() is None
 
 
-@pytest.mark.parametrize("pair", [("l1", "ridge"), ("nonnegative", "orthonormal"), ("nonnegative", "nuclear"),
-                                  ("simplex", "sparse"), ("nonnegative", "fixed"), ("nonnegative", "hull")])  # fmt: skip
+@pytest.mark.parametrize("pair", [
+    ("l1", "ridge"), ("nonnegative", "orthonormal"), ("nonnegative", "nuclear"), ("simplex", "sparse"),
+    ("nonnegative", "fixed"), ("nonnegative", "hull"),
+])  # fmt: skip
 def test_other_pairs_are_refused_with_what_is_allowed(pair):
     with pytest.raises(ValueError, match=f"codes: {pair[0]} and {pair[1]} cannot be combined.*ridge, l1, elastic-net"):
         get_penalty(pair)
@@ -50,13 +52,13 @@ def test_nested_parameters_can_be_searched():
     pair = Both(NonNegative(), L1(0.5))
     assert clone(pair).set_params(second__strength=2.0).separable_terms() == (2.0, 0.0, True)
     assert pair.second.strength == 0.5
-    with pytest.raises(ValueError, match="codes: .*strength"):
+    with pytest.raises(ValueError, match=r"codes: .*strength"):
         get_penalty(pair.set_params(second__strength=-1.0))
 
 
 def test_unknown_names_list_the_known_and_the_nearest():
     with pytest.raises(
-        ValueError, match="components: unknown penalty 'non_negative'.*free, .*Did you mean 'nonnegative'"
+        ValueError, match=r"components: unknown penalty 'non_negative'.*free, .*Did you mean 'nonnegative'"
     ):
         get_penalty("non_negative", "components")
     with pytest.raises(ValueError, match="Did you mean 'one-hot'"):
@@ -65,7 +67,7 @@ def test_unknown_names_list_the_known_and_the_nearest():
         get_penalty(3)
 
 
-def test_every_name_of_the_brief_is_there():
+def test_the_names():
     names = (
         "free nonnegative simplex one-hot orthonormal unit-norm boolean l1-ball l2-ball sparse hull cone fixed ridge l1"
     )

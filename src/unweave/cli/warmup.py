@@ -21,10 +21,12 @@ Job = tuple[str, Callable[[], Any]]
 ROWS, COLUMNS = 40, 12
 
 
-def tables(dtype: type) -> dict[str, Table]:
+def tables(dtype: type[np.floating]) -> dict[str, Table]:
     """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``."""
     rng = np.random.default_rng(0)
-    dense = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(dtype)
+    dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
+        dtype
+    )
     holes = dense.copy()
     holes[rng.random(dense.shape) < 0.3] = np.nan
     holes[np.arange(ROWS), np.arange(ROWS) % COLUMNS] = 1.0

@@ -1,0 +1,5 @@
+"""Explain: parts and topics."""
+
+from .nmf import NMF
+
+__all__ = ["NMF"]

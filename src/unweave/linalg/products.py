@@ -6,7 +6,9 @@ depend on the number of threads. Arrays may be memory-mapped: they are read a bl
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +18,7 @@ _SMALL = 4_000_000  # multiply-adds below which starting threads costs more than
 _PIECE = 100_000_000  # multiply-adds in one BLAS call: one to five milliseconds
 _GRAM_PIECE = 1_000_000_000  # a partial Gram must be added up afterwards, so its blocks are longer
 _READ = 1 << 18  # entries in one block of a pass that only reads
-_BLOCK_ROWS = 512  # rows shifted at a time: the copy stays in the second-level cache
+_PARTIAL_BYTES = 1 << 27  # memory for partial Grams waiting to be added
 
 
 def floating(dtype) -> np.dtype:
@@ -50,14 +52,23 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _add_up(task: Callable[[int, int], np.ndarray], n: int, size: int, shape: tuple[int, int]) -> np.ndarray:
-    """Sum of ``task(start, stop)`` over the chunks, in their order, in float64; a few partial results at a time."""
+    """Sum of ``task(start, stop)`` over the chunks, in their order, in float64; a bounded number at a time."""
     total = np.zeros(shape)
-    wave = size * 2 * parallel.get_num_threads()  # only the memory in use depends on it, not the order of the sum
-    for first in range(0, n, wave):
-        last = min(first + wave, n)
-        for part in parallel.run(lambda a, b: task(first + a, first + b), last - first, size):  # noqa: B023
-            total += part
+    # How many wait to be added changes the memory in use, never the order of the sum.
+    waiting = max(2 * parallel.get_num_threads(), _PARTIAL_BYTES // max(1, total.nbytes))
+    for first, last in parallel.chunks(n, size * waiting):
+        parts = parallel.run(partial(_offset, task, first), last - first, size)
+        parallel.run(partial(_add_rows, total, parts), shape[0], max(16, _READ // max(1, shape[1])))
     return total
+
+
+def _offset(task: Callable[[int, int], np.ndarray], first: int, start: int, stop: int) -> np.ndarray:
+    return task(first + start, first + stop)
+
+
+def _add_rows(total: np.ndarray, parts: list[np.ndarray], start: int, stop: int) -> None:
+    for part in parts:
+        total[start:stop] += part[start:stop]
 
 
 def _gram_rows(n: int, width: int) -> int:
@@ -89,17 +100,68 @@ def gram(
     dtype = floating(A.dtype if dtype is None else dtype)
     shift = None if shift is None else np.asarray(shift).astype(dtype, copy=False)
     roots = None if weights is None else np.sqrt(weights).astype(dtype, copy=False)
+    buffers: deque[np.ndarray] = deque()
 
     def block(start: int, stop: int) -> np.ndarray:
         W = np.asarray(A[start:stop])
+        if shift is None and roots is None:
+            W = W.astype(dtype, copy=False)
+            return W.T @ W  # numpy calls syrk: half the work
+        buffer = _take(buffers, W.shape, dtype)
+        np.copyto(buffer, W, casting="unsafe")
         if shift is not None:
-            W = np.subtract(W, shift if shift.ndim == 1 else shift[start:stop], dtype=dtype)
-        W = W.astype(dtype, copy=False)
+            buffer -= shift if shift.ndim == 1 else shift[start:stop]
         if roots is not None:
-            W = W * roots[start:stop, None]
-        return W.T @ W  # numpy calls syrk: half the work
+            buffer *= roots[start:stop, None]
+        part = buffer.T @ buffer
+        buffers.append(buffer)
+        return part
 
     return _add_up(block, n, _gram_rows(n, columns * columns // 2), (columns, columns))
+
+
+def _take(buffers: deque[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A used buffer of this shape if there is one: page faults of fresh memory cost as much as the subtraction."""
+    try:
+        buffer = buffers.pop()
+    except IndexError:
+        return np.empty(shape, dtype)
+    return buffer if buffer.shape == shape else np.empty(shape, dtype)
+
+
+def centred_gram(A: np.ndarray, *, dtype: type | np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """``(mean, sum_i (a_i - mean)(a_i - mean)^T)`` over the rows of A in one pass, both float64.
+
+    A rough mean c from a few rows is subtracted block by block; with d the mean of a_i - c, the mean is c + d and the
+    Gram loses n d d^T, which is small because c is close. So one pass is as safe as two.
+
+    Reference: Chan, Golub, LeVeque, "Algorithms for computing the sample variance" (1983).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean, G = centred_gram(np.array([[1.0, 2.0], [3.0, 2.0]]))
+    >>> mean, G
+    (array([2., 2.]), array([[2., 0.],
+           [0., 0.]]))
+    """
+    n, columns = A.shape
+    dtype = floating(A.dtype if dtype is None else dtype)
+    rough = np.asarray(A[:: max(1, n // 256)]).mean(axis=0, dtype=np.float64).astype(dtype)
+    buffers: deque[np.ndarray] = deque()
+
+    def block(start: int, stop: int) -> np.ndarray:
+        W = _take(buffers, (stop - start, columns), dtype)
+        np.subtract(A[start:stop], rough, out=W, casting="unsafe")
+        part = np.empty((columns + 1, columns), dtype)
+        np.matmul(W.T, W, out=part[:-1])
+        part[-1] = np.ones(stop - start, dtype) @ W
+        buffers.append(W)
+        return part
+
+    total = _add_up(block, n, _gram_rows(n, columns * columns // 2), (columns + 1, columns))
+    offset = total[-1] / n
+    return rough + offset, total[:-1] - n * np.outer(offset, offset)
 
 
 def cross(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from unweave import parallel
 from unweave.kernels.sparse import csr_rows_times_dense, csr_rows_times_vector
 
 _ENTRY_WORK = 4_000_000  # multiply-adds in one kernel call: a few milliseconds
+_INDEX_WORK = 16  # what finding an entry costs, in multiply-adds
 _ROW_WORK = 4  # what an empty row costs, in stored entries
 
 
@@ -19,7 +20,7 @@ def row_bounds(indptr: np.ndarray, width: int) -> np.ndarray:
     """
     rows = len(indptr) - 1
     cost = indptr + _ROW_WORK * np.arange(rows + 1, dtype=np.int64)
-    pieces = int(min(max(1, cost[-1] * width // _ENTRY_WORK), 512, max(1, rows)))
+    pieces = int(min(max(1, cost[-1] * (width + _INDEX_WORK) // _ENTRY_WORK), 512, max(1, rows)))
     return np.unique(np.searchsorted(cost, np.linspace(0, cost[-1], pieces + 1)).clip(0, rows))
 
 
@@ -44,9 +45,7 @@ def csr_matmul(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, B: np.
     else:
         call, target = csr_rows_times_dense, out
     bounds = row_bounds(indptr, width)
-    parallel.run(
-        lambda a, b: call(indptr, indices, data, B, target, bounds[a], bounds[b]), len(bounds) - 1, 1
-    )
+    parallel.run(lambda a, b: call(indptr, indices, data, B, target, bounds[a], bounds[b]), len(bounds) - 1, 1)
     return out
 
 

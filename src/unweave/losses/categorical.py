@@ -31,33 +31,30 @@ class Categorical(Levelled):
         return 0.5
 
     def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        shifted = self._relative(x, p)
-        best = shifted.argmax(axis=-1)[..., None]
-        top = np.take_along_axis(shifted, best, axis=-1)
-        rest = np.exp(shifted - top)
-        np.put_along_axis(rest, best, 0, axis=-1)
-        return top[..., 0] + np.log1p(rest.sum(axis=-1))
+        q, own = self._by_level(x, p)
+        ahead = q - np.where(own, q, 0).sum(axis=0)
+        top = ahead.max(axis=0)
+        others = np.where(own, 0, np.exp(ahead - top)).sum(axis=0)
+        # log(e^-top + others), written so that a confident right prediction (top = 0, others tiny) keeps its digits.
+        return top + np.log1p(others + np.expm1(-top))
 
     def gradient(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        q = self._split(p)
-        odds = np.exp(q - q.max(axis=-1, keepdims=True))
-        own = self._own(x)
-        odds /= odds.sum(axis=-1, keepdims=True)
-        # The own level's slope is minus what the others hold: q_x - 1 would lose its digits as q_x nears 1.
-        np.put_along_axis(odds, own, 0, axis=-1)
-        np.put_along_axis(odds, own, -odds.sum(axis=-1, keepdims=True), axis=-1)
-        return odds.reshape(p.shape)
+        q, own = self._by_level(x, p)
+        shares = np.exp(q - q.max(axis=0))
+        shares /= shares.sum(axis=0)
+        # The own level's slope is minus what the others hold: its share - 1 would lose digits as the share nears 1.
+        shares[own] = 0
+        slopes = np.where(own, -shares.sum(axis=0), shares)
+        return np.moveaxis(slopes, 0, -1).reshape(p.shape)
 
     def predict(self, p: np.ndarray) -> np.ndarray:
         return self._learned("levels_")[self._split(p).argmax(axis=-1)]
 
-    def _own(self, x: np.ndarray) -> np.ndarray:
-        return x[..., None].astype(np.intp)
-
-    def _relative(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """p_l - p_x: (..., m, width)."""
-        q = self._split(p)
-        return q - np.take_along_axis(q, self._own(x), axis=-1)
+    def _by_level(self, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions, and whether they are of the entry's own level; levels come first, (width, ..., m), for speed."""
+        q = np.ascontiguousarray(np.moveaxis(self._split(p), -1, 0))
+        levels = np.arange(self.width, dtype=x.dtype).reshape(-1, *(1,) * x.ndim)
+        return q, x == levels
 
     def _constant(self, x: np.ndarray) -> np.ndarray:
         counts = np.bincount(x.astype(np.intp), minlength=self.width).astype(np.float64)

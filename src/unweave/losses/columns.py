@@ -74,17 +74,17 @@ class ColumnLosses(Loss):
         return self
 
     @property
-    def width(self) -> int | None:
+    def width(self) -> int | None:  # type: ignore[override]
         """The width all columns share, or None if they differ (see `widths_`)."""
         widths = set(self._learned("widths_").tolist())
         return widths.pop() if len(widths) == 1 else None
 
     @property
-    def nonnegative(self) -> bool:
+    def nonnegative(self) -> bool:  # type: ignore[override]
         return any(loss.nonnegative for loss in self._parts())
 
     @property
-    def reweights(self) -> bool:
+    def reweights(self) -> bool:  # type: ignore[override]
         """Whether every column has a quadratic majoriser."""
         return all(type(loss).weights is not Loss.weights for loss in self._parts())
 

@@ -71,6 +71,15 @@ class Objective:
         """Total loss."""
         return float(self.row_values(U, Z).sum())
 
+    def accurate_value(self, U: NDArray, Z: NDArray, rows: RowModel | None = None) -> float:
+        """Total loss to full accuracy; `rows` is ``rows_given(Z)`` if the caller has it."""
+        return self.value(U, Z) if rows is None or rows.kind == "quadratic" else rows.value(U)
+
+    @property
+    def n_observed(self) -> int:
+        """Number of entries that count."""
+        return self.shape[0] * self.shape[1]
+
     def row_values(self, U: NDArray, Z: NDArray) -> NDArray[np.float64]:
         """Loss of each row."""
 

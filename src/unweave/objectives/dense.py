@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg.products import gram, matmul, squared_norm
+from ..linalg.products import gram, matmul, row_squared_norms, squared_norm
 from ..losses.base import Loss
 from .base import Objective
-from .models import Entries, Quadratic
+from .models import Counts, Entries, Quadratic
 from .models.entries import EntryTable
 
 
@@ -39,14 +39,34 @@ class Dense(Objective):
         """½‖X‖²."""
         return 0.5 * squared_norm(self.X)
 
+    def row_norms(self) -> NDArray[np.float64]:
+        """‖x_i‖² of every row."""
+        return row_squared_norms(self.X)
+
+    def accurate_value(self, U, Z, rows=None):
+        """½‖X − U·Z‖² from summaries, or entry by entry where these would cancel."""
+        if not (self.squared and self.complete):
+            return super().accurate_value(U, Z, rows)
+        quick = (rows or self.rows_given(Z)).value(U)
+        cancels = quick < 1e4 * np.finfo(self.dtype).eps * self.half_norm
+        return self.value(U, Z) if cancels and self.shape[0] * self.shape[1] < 1 << 28 else quick
+
+    @property
+    def n_observed(self):
+        return self.X.size if self.weights is None else int(np.count_nonzero(self.weights))
+
     def rows_given(self, Z):
+        if self.loss.name == "kl" and self.complete:
+            return Counts(self.counts[0], Z.T)
         if not self.squared:
             return super().rows_given(Z)
         if not self.complete:
             return Entries(self.by_row, np.ascontiguousarray(Z.T))
-        return Quadratic(matmul(self.X, Z.T), gram(Z.T), self.half_norm)
+        return Quadratic(matmul(self.X, Z.T), gram(Z.T), self.half_norm, self.row_norms)
 
     def columns_given(self, U):
+        if self.loss.name == "kl" and self.complete:
+            return Counts(self.counts[1], U)
         if not self.squared:
             return super().columns_given(U)
         if not self.complete:
@@ -60,6 +80,12 @@ class Dense(Objective):
     @cached_property
     def by_column(self) -> EntryTable:
         return _entries(self.X.T, None if self.weights is None else self.weights.T)
+
+    @cached_property
+    def counts(self) -> tuple[EntryTable, EntryTable]:
+        """The entries that are not zero, by row and by column: KL needs no others one by one."""
+        seen = (self.X != 0).astype(self.dtype)
+        return _entries(self.X, seen), _entries(self.X.T, seen.T)
 
     def majorise(self, U: NDArray, Z: NDArray, side: str) -> Entries:
         """Weighted least squares that bounds the loss and touches it at U·Z."""

@@ -40,6 +40,10 @@ class Observed(Objective):
     def heaviest(self):
         return 1.0 if self.weights is None or not self.weights.nnz else float(self.weights.data.max())
 
+    @property
+    def n_observed(self):
+        return self.X.nnz
+
     def rows_given(self, Z):
         return Entries(self.by_row, np.ascontiguousarray(Z.T)) if self.squared else super().rows_given(Z)
 

@@ -41,9 +41,21 @@ class Sparse(Objective):
         """½‖X‖²."""
         return 0.5 * squared_norm(self.X.data[None, :])
 
+    def row_norms(self) -> np.ndarray:
+        """‖x_i‖² of every row."""
+        return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=np.float64).ravel()
+
+    def accurate_value(self, U, Z, rows=None):
+        """½‖X − U·Z‖² from summaries, or entry by entry where these would cancel."""
+        if not (self.squared and self.complete):
+            return super().accurate_value(U, Z, rows)
+        quick = (rows or self.rows_given(Z)).value(U)
+        cancels = quick < 1e4 * np.finfo(self.dtype).eps * self.half_norm
+        return self.value(U, Z) if cancels and self.shape[0] * self.shape[1] < 1 << 28 else quick
+
     def rows_given(self, Z):
         if self.squared:
-            return Quadratic(self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T), self.half_norm)
+            return Quadratic(self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T), self.half_norm, self.row_norms)
         if self.loss.name == "kl":
             return Counts(self.by_row, Z.T)
         return super().rows_given(Z)

@@ -57,23 +57,23 @@ class Both(Penalty):
         return self._pair()[1]
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return f"nonnegative+{self.other.name}"
 
     @property
-    def acts(self) -> str:
+    def acts(self) -> str:  # type: ignore[override]
         return self.other.acts
 
     @property
-    def convex(self) -> bool:
+    def convex(self) -> bool:  # type: ignore[override]
         return self.other.convex
 
     @property
-    def scale_free(self) -> bool:
+    def scale_free(self) -> bool:  # type: ignore[override]
         return self.other.scale_free
 
     @property
-    def is_penalty(self) -> bool:
+    def is_penalty(self) -> bool:  # type: ignore[override]
         return self.other.is_penalty
 
     def separable_terms(self) -> tuple[float, float, bool] | None:

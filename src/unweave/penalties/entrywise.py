@@ -42,7 +42,7 @@ class NonNegative(Penalty):
     name = "nonnegative"
     scale_free = True
 
-    def separable_terms(self) -> tuple[float, float, bool]:
+    def separable_terms(self) -> tuple[float, float, bool] | None:
         return 0.0, 0.0, True
 
     def _allows(self, F: np.ndarray) -> bool:

@@ -63,11 +63,11 @@ class Alternate:
 
     def first_codes(self, Z: NDArray) -> NDArray:
         """Codes to begin with: a fixed point of each row's own data."""
+        held = self.problem.held_codes
         U = np.zeros((self.objective.shape[0], self.problem.width), dtype=self.objective.dtype)
         ones_held(self.problem, U, Z)
-        free = [t for t in range(U.shape[1]) if t not in self.problem.held_codes]
-        model = self.objective.rows_given(Z).hold(U, self.problem.held_codes)
-        U[:, free] = first_rows(model, self.code_half, self.left)
+        free = [t for t in range(U.shape[1]) if t not in held]
+        U[:, free] = first_rows(self.objective.rows_given(Z).hold(U, held), self.code_half, self.left)
         return U
 
     def step(self, state: dict) -> tuple[dict, float]:
@@ -95,18 +95,23 @@ class Alternate:
         F = np.delete(F, self.problem.held_components, axis=1) if self.problem.held_components else F
         return self.code_half.value(U[:, : self._free_codes]) + self.component_half.value(F)
 
-    def codes(self, Z: NDArray, objective: Objective | None = None) -> NDArray:
-        """The left half-step alone, from its fixed start until every row settles: what `transform` gives."""
-        objective = objective or self.objective
-        return left_half_step(objective, self.problem, self.left, Z)
 
+def left_half_step(
+    objective: Objective, problem: Problem, left: Update, Z: NDArray, model: RowModel | None = None
+) -> NDArray:
+    """Codes of a table given the components, each row on its own: from a fixed start until every row settles.
 
-def left_half_step(objective: Objective, problem: Problem, left: Update, Z: NDArray) -> NDArray:
-    """Codes of a table given the components; each row on its own."""
-    scheme = Alternate(objective, problem, left, left)
-    U = scheme.first_codes(Z)
-    effort = transform_effort(objective.dtype)
-    return half_step(objective.rows_given(Z), U, scheme.code_half, left, effort, problem.held_codes)
+    `model` is ``objective.rows_given(Z)`` if the caller has it already.
+    """
+    model = objective.rows_given(Z) if model is None else model
+    half = sides(problem)[0]
+    held = problem.held_codes
+    U = np.zeros((objective.shape[0], problem.width), dtype=objective.dtype)
+    U[:, held] = 1
+    free = [t for t in range(problem.width) if t not in held]
+    rest = model.hold(U, held)
+    U[:, free] = left(rest, first_rows(rest, half, left), half, transform_effort(objective.dtype))
+    return U
 
 
 class AlternateMixtures(Alternate):

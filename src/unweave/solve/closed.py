@@ -9,9 +9,8 @@ from ..linalg.products import gram, matmul
 from ..objectives import Blocks, Dense, Objective, Sparse
 from ..penalties.base import Penalty
 from ..updates import LeastSquares
-from .alternate import left_half_step
 from .problem import Problem
-from .svd import SVDResult, fix_signs, truncated_svd
+from .svd import SVDResult, truncated_svd
 
 _MOST_BLOCK_COLUMNS = 4096
 
@@ -41,13 +40,19 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
     return "the SVD needs free or orthonormal sides, or ridge on both"
 
 
-def decompose(objective: Objective, k: int, method: str, rng, tol=None, shift: NDArray | None = None) -> SVDResult:
-    """Leading k singular triplets of an objective's table."""
+def decompose(objective: Objective, k: int, method: str, rng, shift: NDArray | str | None = None) -> SVDResult:
+    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`."""
     if isinstance(objective, Blocks):
-        return _decompose_blocks(objective, k, shift)
+        return _decompose_blocks(objective, k, block_means(objective) if isinstance(shift, str) else shift)
     assert isinstance(objective, Dense | Sparse)
     X = objective.product if isinstance(objective, Sparse) else objective.X
-    return truncated_svd(X, k, method=method, rng=rng, tol=tol, shift=shift)
+    return truncated_svd(X, k, method=method, rng=rng, shift=shift, codes=False)
+
+
+def block_means(objective: Blocks) -> NDArray:
+    """Column means of a table in blocks: one pass."""
+    total = sum(np.asarray(block.X.sum(axis=0, dtype=np.float64)).ravel() for _, _, block in objective)
+    return np.asarray(total) / objective.shape[0]
 
 
 def _decompose_blocks(objective: Blocks, k: int, shift: NDArray | None) -> SVDResult:
@@ -57,9 +62,11 @@ def _decompose_blocks(objective: Blocks, k: int, shift: NDArray | None) -> SVDRe
         total += block_gram(block, shift)
     values, vectors = np.linalg.eigh(total)
     values, Vt = np.maximum(values[::-1], 0), vectors[:, ::-1].T
-    s = np.sqrt(values[:k])
-    Vt = fix_signs(np.ascontiguousarray(Vt[:k]))
-    return SVDResult(U=None, s=s, Vt=Vt.astype(objective.dtype), tail=float(values[k:].sum()), exact=True, method="gram")
+    Vt = Vt[:k] * np.sign(Vt[np.arange(k), np.abs(Vt[:k]).argmax(axis=1)])[:, None]
+    return SVDResult(
+        U=None, s=np.sqrt(values[:k]), Vt=np.ascontiguousarray(Vt, dtype=objective.dtype), tail=float(values[k:].sum()),
+        exact=True, method="gram", shift=shift, total=float(values.sum()),
+    )  # fmt: skip
 
 
 def block_gram(block: Objective, shift: NDArray | None) -> NDArray:
@@ -91,28 +98,18 @@ class ClosedForm:
         return {}
 
     def step(self, state: dict) -> tuple[dict, float]:
-        k = self.problem.n_components
-        self.svd = svd = decompose(self.objective, k, self.method, self.rng)
-        Z = svd.Vt
-        U = self.objective.rows_given(Z).cross if svd.U is None else svd.U * svd.s.astype(svd.U.dtype)
-        one, two = ridge_of(self.problem.codes) or 0.0, ridge_of(self.problem.components) or 0.0
+        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng)
+        one, two = ridge_of(self.problem.codes), ridge_of(self.problem.components)
+        if self.problem.codes.name != "orthonormal" and not one:
+            return {"components": svd.Vt}, 0.5 * svd.tail
+        scaled = self.objective.rows_given(svd.Vt).cross  # U·s
+        U = scaled / np.where(svd.s > 0, svd.s, 1).astype(scaled.dtype)
         if self.problem.codes.name == "orthonormal":
-            safe = np.where(svd.s > 0, svd.s, 1)
-            U, Z = U / safe.astype(U.dtype), svd.s[:, None].astype(Z.dtype) * Z
-            U = svd.U if svd.U is not None else U
-            return {"codes": U, "components": Z}, 0.5 * svd.tail
-        if not one:
-            return {"codes": U, "components": Z}, 0.5 * svd.tail
-        return self._shrunk(U, svd, one, two)
-
-    def _shrunk(self, U, svd: SVDResult, one: float, two: float) -> tuple[dict, float]:
-        U, Z, cost = split_shrunk(U / np.where(svd.s > 0, svd.s, 1).astype(U.dtype), svd.s, svd.Vt, one, two)
+            return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}, 0.5 * svd.tail
+        assert one and two
+        U, Z, cost = split_shrunk(U, svd.s, svd.Vt, one, two)
         kept = np.maximum(svd.s - np.sqrt(one * two), 0)
-        fit = 0.5 * (svd.tail + float(np.square(svd.s - kept).sum()))
-        return {"codes": U, "components": Z}, fit + cost
-
-    def codes(self, Z: NDArray, objective: Objective | None = None) -> NDArray:
-        return left_half_step(objective or self.objective, self.problem, self.left, Z)
+        return {"codes": U, "components": Z}, 0.5 * (svd.tail + float(np.square(svd.s - kept).sum())) + cost
 
 
 def split_shrunk(U, s, Vt, one: float, two: float) -> tuple[NDArray, NDArray, float]:
@@ -152,9 +149,6 @@ class Shrinkage:
         U, Z, cost = split_shrunk(svd.U, svd.s, svd.Vt, one, two)  # type: ignore[arg-type]
         return {"codes": U, "components": Z}, self.objective.value(U, Z) + cost
 
-    def codes(self, Z: NDArray, objective: Objective | None = None) -> NDArray:
-        return left_half_step(objective or self.objective, self.problem, self.left, Z)
-
 
 def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
     """Why soft-impute does not fit a problem, in words; None when it does."""
@@ -169,3 +163,22 @@ def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
     if problem.n_components > min(objective.shape):
         return f"singular-value shrinkage has no more than {min(objective.shape)} components"
     return None
+
+
+class CentredSVD:
+    """PCA: the mean, then the leading right singular vectors of what is left."""
+
+    one_shot = True
+
+    def __init__(self, objective: Objective, problem: Problem, method: str, rng):
+        self.objective, self.problem, self.method, self.rng = objective, problem, method, rng
+        self.left = LeastSquares()
+        self.svd: SVDResult | None = None
+
+    def begin(self) -> dict:
+        return {}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, shift="mean")
+        mean = np.asarray(svd.shift, dtype=self.objective.dtype)
+        return {"components": np.vstack([svd.Vt, mean])}, 0.5 * svd.tail

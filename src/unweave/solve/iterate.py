@@ -10,8 +10,9 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .bar import Bar
 from .checkpoint import Checkpoint
 from .history import History, Progress
 
@@ -27,6 +28,11 @@ class Loop:
     tol: float = 1e-4
     callback: Callable[[Progress], object] | None = None
     checkpoint: Checkpoint | None = None
+    bar: str | None = None  # title of a progress bar, or none
+
+    def once(self) -> Loop:
+        """The same for a scheme that is done after one step."""
+        return replace(self, max_iter=1, tol=0.0)
 
 
 def iterate(
@@ -56,12 +62,15 @@ def iterate(
         state, history = saved
     began = time.perf_counter() - (history.seconds[-1] if len(history) else 0.0)
     history.stopped = f"max_iter={loop.max_iter} iterations done"
+    bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
         while len(history) < loop.max_iter:
             state, objective = step(state)
             _record(history, objective, time.perf_counter() - began)
             if loop.checkpoint is not None:
                 loop.checkpoint.offer(state, history)
+            if bar is not None:
+                bar.show(history)
             reason = _reason_to_stop(history, loop)
             if reason is None and loop.tol > 0 and settled is not None and settled(state):
                 reason = "nothing changes any more"
@@ -80,6 +89,9 @@ def iterate(
             stacklevel=2,
         )
         return state, history
+    finally:
+        if bar is not None:
+            bar.close()
     if loop.tol > 0:
         _warn_unsettled(history, loop)
     return state, history

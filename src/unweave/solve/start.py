@@ -39,7 +39,7 @@ def is_nonnegative(penalty: Penalty) -> bool:
     """Whether a side can hold no negative number."""
     terms = penalty.separable_terms()
     named = penalty.name in ("simplex", "one-hot", "boolean")
-    return named or (terms is not None and terms[2]) or bool(getattr(penalty, "nonnegative", False))
+    return named or (terms is not None and terms[2]) or penalty.name.startswith("nonnegative")
 
 
 def make_start(
@@ -147,14 +147,7 @@ def _loss_to(objective: Objective, row: NDArray) -> NDArray:
     ones = np.ones((objective.shape[0], 1), dtype=objective.dtype)
     model = objective.rows_given(row)
     values = model.row_values(ones)
-    return values + _half_norms(objective) if isinstance(model, Quadratic) else values
-
-
-def _half_norms(objective) -> NDArray:
-    X = objective.X
-    if isinstance(objective, Sparse):
-        return 0.5 * np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return 0.5 * np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return values + 0.5 * model.row_norms() if isinstance(model, Quadratic) else values
 
 
 def _singular(objective: Objective, offset: NDArray, k: int, rng) -> NDArray:

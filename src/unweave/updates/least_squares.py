@@ -12,11 +12,11 @@ from .base import Half, Update, no_worse
 from .proximal import Proximal
 
 
-def solve(model: RowModel, F: NDArray, ridge: float) -> NDArray:
+def solve(model: RowModel, ridge: float) -> NDArray:
     """The rows that minimise the squared loss plus ½·ridge·‖f‖²; of several, the one of least norm."""
     if isinstance(model, Entries):
         t = model.table
-        return kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, np.ascontiguousarray(F), ridge)
+        return kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, ridge)
     assert isinstance(model, Quadratic)
     values, vectors = np.linalg.eigh(model.gram)
     values = np.maximum(values, 0) + ridge
@@ -43,7 +43,7 @@ class LeastSquares(Update):
         return None
 
     def __call__(self, model, F, half, effort):
-        return solve(model, F, half.terms[1])
+        return solve(model, half.terms[1])
 
 
 class ProjectedLeastSquares(Update):
@@ -63,7 +63,7 @@ class ProjectedLeastSquares(Update):
 
     def __call__(self, model, F, half: Half, effort):
         terms = half.terms
-        guess = half.prox(solve(model, F, terms[1] if terms is not None else 0.0), 0.0)
+        guess = half.prox(solve(model, terms[1] if terms is not None else 0.0), 0.0)
         better = no_worse(model, F, guess, half)
         if np.array_equal(better, guess):
             return guess

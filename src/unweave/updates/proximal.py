@@ -25,7 +25,7 @@ class Proximal(Update):
     def refuses(self, model, half):
         terms = half.terms
         keeps_sign = half.penalty.name in ("simplex", "one-hot", "boolean", "fixed") or (terms is not None and terms[2])
-        keeps_sign = keeps_sign or getattr(half.penalty, "nonnegative", False)
+        keeps_sign = keeps_sign or half.penalty.name.startswith("nonnegative")
         if model.nonnegative and not keeps_sign:
             return (
                 "the KL loss needs predictions that are not negative: use 'nonnegative', 'simplex' or another "

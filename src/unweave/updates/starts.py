@@ -22,7 +22,7 @@ def first_rows(model: RowModel, half: Half, update: Update) -> NDArray:
         return _allowed(half, np.full_like(zeros, 1 / max(1, model.shape[1])))
     if model.kind not in ("quadratic", "entries"):
         return _allowed(half, zeros)
-    guess = solve(model, zeros, _slight_ridge(model))
+    guess = solve(model, _slight_ridge(model))
     if isinstance(update, Multiplicative):
         floor = np.abs(guess).mean(axis=1, keepdims=True) * 0.01 + np.finfo(model.dtype).tiny
         guess = np.maximum(guess, floor)

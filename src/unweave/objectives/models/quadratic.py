@@ -20,12 +20,14 @@ class Quadratic(RowModel):
         B.
     constant : float
         ½‖X‖².
+    norms : callable, optional
+        Gives ‖x_i‖² of every row, for duality gaps.
     """
 
     kind = "quadratic"
 
-    def __init__(self, cross: NDArray, gram: NDArray, constant: float):
-        self.cross, self.gram, self.constant = cross, gram, constant
+    def __init__(self, cross: NDArray, gram: NDArray, constant: float, norms=None):
+        self.cross, self.gram, self.constant, self._norms = cross, gram, constant, norms
         self.gram_cast = np.ascontiguousarray(gram, dtype=cross.dtype)
         self.shape, self.dtype = cross.shape, cross.dtype
 
@@ -36,6 +38,11 @@ class Quadratic(RowModel):
     def row_values(self, F):
         inside = 0.5 * matmul(F, self.gram_cast) - self.cross
         return np.einsum("ij,ij->i", inside, F, dtype=np.float64)
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """‖x_i‖² of every row of the data."""
+        assert self._norms is not None, "this model was made without the norms of its rows"
+        return self._norms()
 
     def gradient(self, F):
         return matmul(F, self.gram_cast) - self.cross

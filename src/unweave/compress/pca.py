@@ -1,0 +1,224 @@
+"""Principal component analysis."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from ..factorization.base import BaseFactorization
+from ..factorization.settings import whole
+from ..linalg.products import matmul
+from ..objectives import Blocks, Dense
+from ..parallel import run
+from ..penalties import Free
+from ..solve.closed import CentredSVD
+from ..solve.plan import Plan, describe, make_plan
+from ..solve.problem import Problem
+
+
+class PCA(BaseFactorization):
+    """X ≈ mean + U·Z with free codes and orthonormal components, least squares.
+
+    min ½‖X − 1·mean − U·Z‖² with Z·Zᵀ = I. The components are the leading eigenvectors of the covariance; the objective
+    is half the sum of squares they leave. Sparse tables are not densified, tables in blocks need two passes, and with
+    ``missing="nan"`` the fit is over the observed entries only.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        How many; a number between 0 and 1 is the share of the variance to reach; None is all.
+    whiten : bool, default=False
+        Scale codes to unit variance.
+    missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
+        As in :class:`unweave.Factorization`; solver is "auto" or "power".
+
+    Attributes
+    ----------
+    components_ : array (k, m)
+    mean_ : array (m,)
+    explained_variance_, explained_variance_ratio_, singular_values_ : arrays (k,)
+        Variances have divisor n − 1.
+    noise_variance_ : float
+        Mean variance of the directions left out.
+    codes_ : None
+        Codes are not kept; ``transform`` gives them.
+
+    Examples
+    --------
+    >>> import unweave
+    >>> X = [[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0], [2.3, 2.7], [2, 1.6], [1, 1.1], [1.5, 1.6], [1.1, 0.9]]
+    >>> unweave.PCA().fit(X).explained_variance_.round(8).tolist()
+    [1.28402771, 0.0490834]
+
+    References
+    ----------
+    Pearson (1901), On lines and planes of closest fit. Jolliffe (2002), Principal component analysis.
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        whiten=False,
+        missing=None,
+        solver="auto",
+        init="auto",
+        max_iter=200,
+        tol=1e-5,
+        random_state=None,
+        callback=None,
+        checkpoint=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.whiten = whiten
+        self.missing = missing
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def _problem(self, loss, shape, mixed):
+        most = min(shape)
+        if self.n_components is None or self._share() is not None:
+            k = most
+        else:
+            k = whole(self.n_components, "n_components", 1)
+        if k > most:
+            raise ValueError(f"n_components={k} must be at most min(n_samples={shape[0]}, n_features={shape[1]})")
+        return Problem(k, loss, Free(), Free(), offset=True)
+
+    def _share(self) -> float | None:
+        """The share of the variance asked for, when n_components is a fraction."""
+        k = self.n_components
+        fraction = isinstance(k, Real) and not isinstance(k, bool | int | np.integer)
+        if fraction and not 0 < k < 1:
+            raise ValueError(f"n_components={k} must be a whole number, or between 0 and 1 for a share of the variance")
+        return float(k) if fraction else None
+
+    def _plan(self, objective, problem, rng):
+        if not objective.complete:
+            if self._share() is not None:
+                raise ValueError("n_components as a share of the variance needs every entry observed")
+            if isinstance(objective, Blocks):
+                raise ValueError("PCA of blocks needs every entry observed; use Factorization(missing='nan') for holes")
+            return make_plan(objective, problem, self.solver, self.init, rng)
+        if self.solver not in ("auto", "svd", "power"):
+            raise ValueError(f"solver={self.solver!r} cannot do PCA of a complete table; use 'auto', 'svd' or 'power'")
+        method = "power" if self.solver == "power" else "auto"
+        why = "squared loss, everything observed: eigenvectors of the covariance, no loop is needed"
+        plan = Plan(describe(objective, problem), "closed form (centred SVD)", "", "", "none needed", [why])
+        scheme = CentredSVD(objective, problem, method, rng)
+        return plan, scheme, scheme.begin()
+
+    def _finish(self, objective, problem, scheme, state):
+        n, Z = objective.shape[0], state["components"]
+        svd = getattr(scheme, "svd", None)
+        if svd is None:
+            Z, s, total = self._rotated(objective, state)
+            value = self.history_.objective[-1]
+        else:
+            s, total, value = svd.s.astype(np.float64), svd.total, 0.5 * svd.tail
+        k = self._enough(s, total)
+        problem = Problem(k, problem.loss, Free(), Free(), offset=True)
+        self._sentence, self._full_components = problem, np.ascontiguousarray(np.vstack([Z[:k], Z[-1:]]))
+        self._publish(problem, self._full_components)
+        self._set_variances(objective, s[:k], total, n)
+        self.objective_ = float(value if k == len(s) else value + 0.5 * np.square(s[k:]).sum())
+        self.reconstruction_err_ = float(np.sqrt(2 * self.objective_))
+        if svd is None:
+            self.certificate_ = self._certificate(objective, problem, scheme, state["codes"], state["components"], None)
+        else:
+            from ..solve.certificate import bounded
+
+            self.certificate_ = bounded("eckart-young", self.objective_, self.objective_, 0.5 * total, svd.exact)
+        self.codes_ = None
+        return None
+
+    def _set_variances(self, objective, s, total: float, n: int) -> None:
+        dtype, k = objective.dtype, len(s)
+        self.n_samples_, self.singular_values_ = n, s.astype(dtype)
+        self.explained_variance_ = (s**2 / max(1, n - 1)).astype(dtype)
+        self.explained_variance_ratio_ = (s**2 / total if total > 0 else np.zeros(k)).astype(dtype)
+        left = min(objective.shape) - k
+        self.noise_variance_ = float(max(0.0, total - float((s**2).sum())) / max(1, n - 1) / left) if left else 0.0
+
+    def _enough(self, s, total: float) -> int:
+        """How many components the share of the variance needs."""
+        share = self._share()
+        if share is None:
+            return len(s)
+        reached = np.cumsum(np.square(s)) >= share * total * (1 - 1e-12)
+        return int(np.argmax(reached)) + 1 if reached.any() else len(s)
+
+    def _rotated(self, objective, state):
+        """The factors of a fit with holes, turned so that components are orthonormal and codes uncorrelated."""
+        U, Z = state["codes"][:, :-1].astype(np.float64), state["components"].astype(np.float64)
+        mean = U.mean(axis=0) @ Z[:-1] + Z[-1]
+        Q, R = np.linalg.qr(Z[:-1].T)
+        _, s, Wt = np.linalg.svd((U - U.mean(axis=0)) @ R.T, full_matrices=False)
+        Vt = Wt @ Q.T
+        Vt *= np.sign(Vt[np.arange(len(Vt)), np.abs(Vt).argmax(axis=1)])[:, None]
+        left = 2 * float(self.history_.objective[-1]) * objective.shape[0] * objective.shape[1] / objective.n_observed
+        return np.vstack([Vt, mean]).astype(objective.dtype), s, float((s**2).sum()) + left
+
+    def _publish(self, problem, Z):
+        super()._publish(problem, Z)
+        self.mean_ = self.offset_
+
+    def _codes(self, objective):
+        if not objective.complete:
+            return super()._codes(objective)
+        return np.concatenate([self._project(block) for block in _blocks_of(objective)])
+
+    def _project(self, objective):
+        """(X − mean)·Zᵀ with a column of ones behind it; dense rows are centred first, for accuracy."""
+        n, k = objective.shape[0], len(self.components_)
+        dtype = np.result_type(objective.dtype, self.components_.dtype)
+        U = np.ones((n, k + 1), dtype=dtype)
+        back = np.ascontiguousarray(self.components_.T, dtype=dtype)
+        if not isinstance(objective, Dense):
+            U[:, :k] = objective.product.dot(np.ascontiguousarray(back, dtype=objective.dtype)) - self.mean_ @ back
+            return U
+
+        def task(start, stop):
+            U[start:stop, :k] = (objective.X[start:stop] - self.mean_) @ back
+
+        run(task, n, 1024)
+        return U
+
+    def _codes_out(self, U):
+        U = U[:, : self.n_components_]
+        return U / self._scale() if self.whiten else np.ascontiguousarray(U)
+
+    def _scale(self):
+        return np.maximum(np.sqrt(self.explained_variance_), np.finfo(self.components_.dtype).eps)
+
+    def _linear(self, U):
+        U = U * self._scale() if self.whiten else U
+        return matmul(np.ascontiguousarray(U, dtype=self.components_.dtype), self.components_) + self.mean_
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of rows: mean and covariance of all blocks so far, so nothing is forgotten."""
+        from .streaming import add_block
+
+        add_block(self, X)
+        return self
+
+    def get_covariance(self):
+        """Covariance of the fitted model: that of the components, and the noise variance in every other direction."""
+        Z, noise = self.components_, self.noise_variance_
+        excess = np.maximum(self.explained_variance_ - noise, 0)
+        return (Z.T * excess) @ Z + noise * np.eye(Z.shape[1], dtype=Z.dtype)
+
+
+def _blocks_of(objective):
+    if isinstance(objective, Blocks):
+        yield from (block for _, _, block in objective)
+    else:
+        yield objective

@@ -1,0 +1,74 @@
+"""PCA from summaries that add up: counts, sums and the Gram about a fixed point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..factorization.door import open_table, reopen_table
+from ..parallel import single_blas
+from ..penalties import Free
+from ..solve.certificate import bounded
+from ..solve.closed import block_gram
+from ..solve.history import History
+from ..solve.plan import Plan
+from ..solve.problem import Problem
+from ..updates import LeastSquares
+
+_MOST_COLUMNS = 8192
+
+
+def add_block(pca, X) -> None:
+    """Fold one block of rows into a PCA and bring its components up to date.
+
+    The Gram is kept about the mean of the first block, so later means near it do not cancel.
+    """
+    with single_blas():
+        if getattr(pca, "_sums", None) is None:
+            objective, pca._learned = open_table(pca, X, pca.missing, "squared")
+            if objective.shape[1] > _MOST_COLUMNS:
+                raise ValueError(f"partial_fit keeps a covariance: X may have at most {_MOST_COLUMNS} columns")
+            pivot = np.asarray(objective.X.mean(axis=0, dtype=np.float64)).ravel()
+            pca._sums = {"n": 0, "pivot": pivot, "sum": 0.0, "gram": 0.0}
+        else:
+            objective = reopen_table(pca, X, pca.missing, pca._learned)
+        if not objective.complete:
+            raise ValueError("partial_fit of PCA needs every entry observed; fit the whole table for missing entries")
+        _add(pca._sums, objective)
+        _update(pca, objective)
+
+
+def _add(sums: dict, objective) -> None:
+    X = objective.X
+    total = X.sum(axis=0, dtype=np.float64)
+    sums["n"] += X.shape[0]
+    sums["sum"] = sums["sum"] + np.asarray(total).ravel() - X.shape[0] * sums["pivot"]
+    sums["gram"] = sums["gram"] + block_gram(objective, sums["pivot"].astype(objective.dtype))
+
+
+def _update(pca, objective) -> None:
+    sums, m = pca._sums, objective.shape[1]
+    drift = sums["sum"] / sums["n"]
+    values, vectors = np.linalg.eigh(sums["gram"] - sums["n"] * np.outer(drift, drift))
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1].T
+    wanted = pca._problem(pca._learned.loss, (max(sums["n"], 1), m), False).n_components
+    s, total = np.sqrt(values[:wanted]), float(values.sum())
+    k = pca._enough(s, total)
+    Vt = vectors[:k] * np.sign(vectors[np.arange(k), np.abs(vectors[:k]).argmax(axis=1)])[:, None]
+    problem = Problem(k, pca._learned.loss, Free(), Free(), offset=True)
+    pca._sentence, pca._left = problem, LeastSquares()
+    pca._full_components = np.vstack([Vt, sums["pivot"] + drift]).astype(objective.dtype)
+    pca._publish(problem, pca._full_components)
+    pca._set_variances(_Shape((sums["n"], m), objective.dtype), s[:k], total, sums["n"])
+    pca.objective_ = 0.5 * float(values[k:].sum())
+    pca.certificate_ = bounded("eckart-young", pca.objective_, pca.objective_, 0.5 * total)
+    pca.codes_, pca.history_, pca.n_iter_ = None, History(), getattr(pca, "n_iter_", 0) + 1
+    pca.plan_ = Plan(f"{sums['n']} rows seen in blocks", "running covariance", "", "", "none needed")
+
+
+class _Shape:
+    """Shape and type of all rows seen so far, for the variances."""
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, dtype
+
+

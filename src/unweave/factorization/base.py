@@ -1,0 +1,239 @@
+"""What all estimators share: fitting a sentence, and the half-step that is `transform`."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..objectives import Objective
+from ..parallel import single_blas
+from ..solve import certificate as certify
+from ..solve.alternate import left_half_step, sides
+from ..solve.certificate import Certificate
+from ..solve.iterate import iterate
+from ..solve.plan import make_plan
+from ..solve.problem import Problem, check_size, well_posed
+from .door import Learned, open_table, reopen_table
+from .settings import generator, make_loop
+from .stream import Stream
+
+_TIED = ("orthonormal", "fixed", "nuclear")
+
+
+class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A scikit-learn estimator that fits X ≈ U·Z. Subclasses say their sentence in :meth:`_problem`."""
+
+    # -- what a model says ---------------------------------------------------------------------------------------
+
+    def _loss(self):
+        """The loss, by name or as an object."""
+        return "squared"
+
+    def _problem(self, loss, shape: tuple[int, int], mixed: bool) -> Problem:
+        """The sentence, for a loss that has seen the table."""
+        raise NotImplementedError("a model states its problem in _problem")
+
+    def _plan(self, objective: Objective, problem: Problem, rng):
+        """(Plan, scheme, first state)."""
+        return make_plan(objective, problem, self.solver, self.init, rng)
+
+    # -- fitting -------------------------------------------------------------------------------------------------
+
+    def fit(self, X, y=None):
+        """Fit the factorisation.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, or sequence of row blocks
+            The table, rows are samples.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with single_blas():
+            self._fit(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``."""
+        with single_blas():
+            codes = self._fit(X)
+            return self.transform(X) if codes is None else codes
+
+    def _fit(self, X, weights=None) -> NDArray | None:
+        objective, learned = open_table(self, X, self.missing, self._loss(), weights=weights)
+        return self._fit_objective(objective, learned)
+
+    def _fit_objective(self, objective: Objective, learned: Learned) -> NDArray | None:
+        problem = well_posed(self._problem(learned.loss, objective.shape, learned.mixed))
+        check_size(problem, *objective.shape)
+        plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
+        loop = make_loop(self, objective)
+        if scheme.one_shot:
+            loop = loop.once()
+        state, history = iterate(scheme.step, state, loop, settled=getattr(scheme, "settled", None))
+        if scheme.one_shot and history.stopped.startswith("max_iter"):
+            history.stopped = "solved in closed form"
+        self._learned, self._sentence, self._left = learned, problem, scheme.left
+        self._stream = None
+        self.plan_, self.history_, self.n_iter_ = plan, history, len(history)
+        codes = self._finish(objective, problem, scheme, state)
+        if loop.checkpoint is not None and history.stopped != "interrupted":
+            loop.checkpoint.remove()
+        return codes
+
+    def _finish(self, objective: Objective, problem: Problem, scheme, state: dict) -> NDArray | None:
+        """Keep what was learned; every fit ends with the left half-step that `transform` runs."""
+        Z = self._full_components = state["components"]
+        rows = objective.rows_given(Z)
+        tied = problem.codes.name in _TIED
+        U = state["codes"] if tied else left_half_step(objective, problem, scheme.left, Z, rows)
+        self._publish(problem, Z)
+        loss = objective.accurate_value(U, Z, rows)
+        self.objective_ = loss + penalties(problem, U, Z)
+        if objective.squared:
+            self.reconstruction_err_ = float(np.sqrt(2 * loss))
+        self.certificate_ = self._certificate(objective, problem, scheme, U, Z, rows)
+        codes = self._codes_out(U)
+        self.codes_ = None if objective.in_blocks else codes
+        return None if tied or objective.in_blocks else codes
+
+    def _publish(self, problem: Problem, Z: NDArray) -> None:
+        """Set the public attributes that follow from the components."""
+        self.components_ = Z if problem.biases else Z[: problem.n_components]
+        if problem.offset and not problem.biases:
+            self.offset_ = Z[-1]
+        self.n_components_ = problem.n_components
+        self._n_features_out = self.components_.shape[0]
+
+    def _codes_out(self, U: NDArray):
+        problem = self._sentence
+        U = U if problem.biases else U[:, : problem.n_components]
+        return sp.csr_array(U) if problem.codes.name == "one-hot" else U
+
+    def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
+        svd = getattr(scheme, "svd", None)
+        value = self.objective_
+        if certify.can_bound(objective, problem):
+            if svd is not None and problem.codes.name != "ridge":
+                return certify.bounded("eckart-young", 0.5 * svd.tail, value, objective.half_norm, svd.exact)
+            if problem.codes.name == problem.components.name == "ridge" and self.n_iter_ >= 10:
+                return certify.duality(objective, problem, U, Z, value)
+            if problem.components.name != "fixed" and certify.bound_is_cheap(objective, problem, self.n_iter_):
+                return certify.eckart_young(objective, problem, value)
+        convex = problem.components.name == "fixed" and problem.codes.convex
+        gap = certify.duality(objective, problem, U, Z, value) if convex else None
+        return gap or certify.stationarity(objective, problem, U, Z, value, rows)
+
+    def certify(self, X) -> Certificate:
+        """The best certificate there is for the fitted model on the table it was fitted to, at whatever cost.
+
+        Eckart–Young for the squared loss with everything observed, a duality gap for convex problems, otherwise the
+        KKT residual. The result is kept as ``certificate_``.
+        """
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            problem, Z = self._sentence, self._full_components
+            U = left_half_step(objective, problem, self._left, Z)
+            if problem.codes.name in _TIED and self.codes_ is not None and len(self.codes_) == objective.shape[0]:
+                U = self.codes_
+            value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
+            found = certify.duality(objective, problem, U, Z, value)
+            if found is None and certify.can_bound(objective, problem) and problem.components.name != "fixed":
+                found = certify.eckart_young(objective, problem, value)
+            self.certificate_ = found or certify.stationarity(objective, problem, U, Z, value)
+        return self.certificate_
+
+    # -- using ---------------------------------------------------------------------------------------------------
+
+    def transform(self, X):
+        """Codes of X: the left half-step with the components fixed, each row on its own.
+
+        It starts from a fixed point and works until the row settles, so neither the other rows nor their order matter.
+        Rows with nothing observed get the code that the penalty likes best (zeros, or a uniform mixture).
+        """
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            return self._codes_out(self._codes(objective))
+
+    def _codes(self, objective: Objective) -> NDArray:
+        return left_half_step(objective, self._row_problem(), self._left, self._full_components)
+
+    def _row_problem(self) -> Problem:
+        """The problem of new rows: a constraint that ties rows together cannot bind them."""
+        problem = self._sentence
+        if problem.codes.name not in ("orthonormal", "fixed"):
+            return problem
+        from ..penalties import Free
+
+        return problem.with_note("", codes=Free())
+
+    def inverse_transform(self, U, *, linear: bool = False):
+        """The prediction for codes U, in data units; with ``linear=True`` the plain product U·Z.
+
+        Data units are probabilities for the logistic loss, levels for ordinal and categorical ones.
+        """
+        check_is_fitted(self)
+        prediction = self._linear(self._checked_codes(U))
+        if linear:
+            return prediction
+        values = self._learned.loss.predict(prediction)
+        if not self._learned.levels:
+            return values
+        from ..data.mixed import decode_frame
+
+        names = [str(name) for name in self.feature_names_in_]
+        return decode_frame(values, self._learned.levels, names, self._frame_kind)
+
+    def _checked_codes(self, U) -> NDArray:
+        U = np.asarray(U.toarray() if sp.issparse(U) else U)
+        if U.ndim != 2 or U.shape[1] != self.components_.shape[0]:
+            raise ValueError(f"U must have {self.components_.shape[0]} columns, one for each component, got {U.shape}")
+        return U
+
+    def _linear(self, U: NDArray) -> NDArray:
+        from ..linalg.products import matmul
+
+        product = matmul(np.ascontiguousarray(U, dtype=self.components_.dtype), self.components_)
+        return product + self.offset_ if hasattr(self, "offset_") else product
+
+    def score(self, X, y=None) -> float:
+        """Minus the mean loss of an observed entry, after the best codes for X: higher is better."""
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            loss = objective.value(self._codes(objective), self._full_components)
+        return -loss / max(1.0, objective.n_observed)
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of rows; the first call starts the model.
+
+        Under squared loss with everything observed the summaries X'U and U'U of all blocks so far are kept, so old
+        blocks keep their say; under any other loss the components move towards the block's best by 1/√t.
+        """
+        with single_blas():
+            Stream.of(self).take(X)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def penalties(problem: Problem, U: NDArray, Z: NDArray) -> float:
+    """Penalty of codes and components; a constraint costs nothing, and held columns are not asked."""
+    code_half, component_half = sides(problem)
+    total = code_half.value(np.delete(U, problem.held_codes, axis=1)) if problem.codes.is_penalty else 0.0
+    if problem.components.is_penalty:
+        total += component_half.value(np.delete(Z, problem.held_components, axis=0).T)
+    return total

@@ -1,0 +1,146 @@
+"""From what a user passes to an objective: tables, blocks, weights and losses meet here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..data.mixed import column_specs, encode_frame
+from ..data.table import BlockTables, Table, check_blocks, check_table, is_blocks
+from ..losses import get_loss
+from ..losses.base import Loss
+from ..objectives import Blocks, Dense, Objective, Observed, Sparse
+
+
+@dataclass
+class Learned:
+    """What reading the training table taught: the loss with its levels and scales, and levels of text columns."""
+
+    loss: Loss
+    levels: dict[int, list]
+    mixed: bool
+
+
+def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective, Learned]:
+    """The objective of a training table."""
+    specs = column_specs(loss, X)
+    if is_blocks(X):
+        if specs is not None or weights is not None:
+            raise ValueError("losses a column and weights need one table in memory, not blocks")
+        return _open_blocks(estimator, X, missing, get_loss(loss))
+    levels: dict[int, list] = {}
+    if specs is not None:
+        frame = X
+        X, levels = encode_frame(X, None)
+        X = _named(X, frame)
+        missing = "nan" if missing is None and levels else missing
+    table = check_table(estimator, X, missing, reset=True)
+    if specs is not None and len(specs) != table.shape[1]:
+        raise ValueError(f"loss has {len(specs)} entries, but X has {table.shape[1]} columns: give one loss a column")
+    ready = _prepare(get_loss(specs if specs is not None else loss), table)
+    learned = Learned(ready, levels, specs is not None)
+    return make_objective(table, ready, weights), learned
+
+
+def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Objective:
+    """The objective of new rows under what was learned."""
+    if is_blocks(X):
+        blocks = check_blocks(estimator, X, missing, reset=False)
+        return _blocks(blocks, learned.loss)
+    if learned.levels:
+        frame = X
+        X, _ = encode_frame(X, learned.levels)
+        X = _named(X, frame)
+        missing = "nan" if missing is None else missing
+    return make_objective(check_table(estimator, X, missing, reset=False), learned.loss, weights)
+
+
+def _named(values, frame):
+    """Encoded numbers under the frame's own column names, so that scikit-learn can check them."""
+    if values is frame or not hasattr(frame, "columns"):
+        return values
+    if type(frame).__module__.startswith("polars"):
+        import polars
+
+        return polars.DataFrame(values, schema=[str(c) for c in frame.columns])
+    import pandas
+
+    return pandas.DataFrame(values, columns=frame.columns, index=frame.index)
+
+
+def _prepare(loss: Loss, table: Table) -> Loss:
+    if isinstance(table.values, np.ndarray):
+        seen = table.seen
+        return loss.prepare(table.values if seen is None else np.where(seen, table.values, np.nan))
+    if table.seen is None and table.values.nnz < np.prod(table.shape):
+        return loss.prepare(np.append(table.values.data, 0))  # the zeros are data
+    return loss.prepare(table.values.data)
+
+
+def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
+    """The storage that fits: dense, sparse with zeros as data, or stored entries only."""
+    column_weights = getattr(loss, "column_weights", None)
+    if column_weights is not None:
+        own = column_weights(table.shape[1])
+        if own is not None:
+            weights = np.asarray(own)[None, :] if weights is None else np.asarray(weights) * own
+    if loss.name == "weighted" and weights is None:
+        raise ValueError("loss='weighted' needs weights: pass fit(X, weights=W), or loss=Weighted(weights=of_columns)")
+    if weights is not None and loss.name != "weighted":
+        raise ValueError("weights need loss='weighted'")
+    values = table.values
+    if sp.issparse(values):
+        return _sparse_objective(table, loss, weights)
+    encoded = _encoded(loss, values, table.seen)
+    if weights is not None:
+        weights = check_weights(weights, table.shape, encoded.dtype)
+    if table.seen is not None:
+        weights = table.seen.astype(encoded.dtype) if weights is None else weights * table.seen
+    return Dense(encoded, loss, weights)
+
+
+def _encoded(loss: Loss, values: NDArray, seen) -> NDArray:
+    if seen is None:
+        return np.ascontiguousarray(loss.encode(values), dtype=values.dtype)
+    encoded = loss.encode(np.where(seen, values, np.nan))
+    return np.ascontiguousarray(np.where(seen, encoded, 0), dtype=values.dtype)
+
+
+def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
+    values = table.values
+    if weights is not None:
+        raise ValueError("weights need a dense X; pass X.toarray() with missing='zeros' if zeros are unobserved")
+    if loss.name == "columns" or loss.prediction_columns(1) != 1:
+        dense, seen = values.toarray(), None
+        if table.seen is not None:
+            seen = sp.csr_array((np.ones(values.nnz, bool), values.indices, values.indptr), shape=values.shape).toarray()
+        return make_objective(Table(dense, seen), loss)
+    coded = sp.csr_array((loss.encode(values.data), values.indices, values.indptr), shape=values.shape)
+    return Sparse(coded, loss) if table.seen is None else Observed(coded, loss)
+
+
+def check_weights(weights, shape: tuple[int, int], dtype) -> NDArray:
+    weights = np.asarray(weights, dtype=dtype)
+    if weights.shape not in (shape, (1, shape[1])):
+        raise ValueError(f"weights must have the shape of X {shape}, got {weights.shape}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("weights must be finite and not negative")
+    return np.ascontiguousarray(np.broadcast_to(weights, shape))
+
+
+def _open_blocks(estimator, X, missing, loss: Loss) -> tuple[Objective, Learned]:
+    blocks = check_blocks(estimator, X, missing, reset=True)
+    if loss.name == "weighted":
+        raise ValueError("loss='weighted' needs one table in memory, not blocks")
+    ready = _prepare(loss, blocks.load(0))
+    return _blocks(blocks, ready), Learned(ready, {}, False)
+
+
+def _blocks(blocks: BlockTables, loss: Loss) -> Blocks:
+    def load(i: int) -> Objective:
+        return make_objective(blocks.load(i), loss)
+
+    return Blocks(load, blocks.sizes, load(0), blocks.complete)

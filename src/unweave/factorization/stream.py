@@ -1,0 +1,93 @@
+"""Learning block by block: what `partial_fit` keeps between calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..objectives.models import Quadratic
+from ..penalties import Fixed
+from ..solve.alternate import Alternate, half_step, left_half_step, transform_effort
+from ..solve.history import History
+from ..solve.problem import check_size, well_posed
+from .door import open_table, reopen_table
+from .settings import generator
+
+
+class Stream:
+    """The running summaries of a model that sees its table in blocks."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+        self.blocks, self.cross, self.gram, self.constant = 0, None, None, 0.0
+
+    @classmethod
+    def of(cls, estimator) -> Stream:
+        if getattr(estimator, "_stream", None) is None:
+            estimator._stream = cls(estimator)
+        stream = estimator._stream
+        stream.estimator = estimator
+        return stream
+
+    def __getstate__(self):
+        return {**self.__dict__, "estimator": None}
+
+    def take(self, X) -> None:
+        est = self.estimator
+        if not hasattr(est, "components_"):
+            scheme, Z = self._begin(X)
+        else:
+            objective = reopen_table(est, X, est.missing, est._learned)
+            scheme = Alternate(objective, est._sentence, est._left, self._right())
+            Z = est._full_components
+        problem, objective = scheme.problem, scheme.objective
+        if problem.components.name in ("hull", "cone"):
+            raise ValueError(f"components={problem.components.name!r} need the whole table; use fit")
+        U = left_half_step(objective, problem, scheme.left, Z)
+        self.blocks += 1
+        if not isinstance(problem.components, Fixed):
+            Z = self._improve(scheme, U, Z)
+        est._full_components = Z
+        est._publish(problem, Z)
+        est.n_iter_ = self.blocks
+        est.objective_ = objective.value(U, Z)
+        est.history_ = History()
+
+    def _begin(self, X):
+        est = self.estimator
+        objective, learned = open_table(est, X, est.missing, est._loss())
+        problem = well_posed(est._problem(learned.loss, objective.shape, learned.mixed))
+        check_size(problem, *objective.shape)
+        from ..solve.plan import _alternating
+
+        plan, scheme, state = _alternating(objective, problem, "auto", est.init, generator(est.random_state))
+        est._learned, est._sentence, est._left, est.plan_ = learned, problem, scheme.left, plan
+        self._right_update = scheme.right
+        return scheme, state["components"]
+
+    def _right(self):
+        if not hasattr(self, "_right_update"):
+            est = self.estimator
+            from ..updates import UPDATES, Proximal
+
+            self._right_update = next((u for u in UPDATES if u.title == est.plan_.components), Proximal())
+        return self._right_update
+
+    def _improve(self, scheme: Alternate, U, Z):
+        """The right half-step: on all summaries so far, or a damped one on this block."""
+        model = scheme.objective.columns_given(U)
+        F = np.ascontiguousarray(Z.T)
+        effort = transform_effort(F.dtype)
+        held = scheme.problem.held_components
+        if isinstance(model, Quadratic):
+            cross = model.cross.astype(np.float64)
+            self.cross = cross if self.cross is None else self.cross + cross
+            self.gram = model.gram if self.gram is None else self.gram + model.gram
+            self.constant += model.constant
+            unseen = np.flatnonzero(np.diag(self.gram) == 0)
+            model = Quadratic(self.cross.astype(F.dtype), self.gram, self.constant)
+            new = half_step(model, F, scheme.component_half, scheme.right, effort, held)
+            new[:, unseen] = F[:, unseen]  # a component that no row has used yet stays where it began
+            return np.ascontiguousarray(new.T)
+        best = half_step(model, F, scheme.component_half, scheme.right, effort, held)
+        mixed = F + (best - F) / np.sqrt(self.blocks).astype(F.dtype)
+        return np.ascontiguousarray(scheme.component_half.prox(mixed, 0.0).T)

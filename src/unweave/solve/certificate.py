@@ -1,0 +1,264 @@
+"""How good an answer provably is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..objectives import Blocks, Dense, Objective, Sparse
+from ..objectives.models import Entries, Quadratic, RowModel
+from ..updates import Half
+from .alternate import sides
+from .closed import decompose
+from .problem import Problem
+from .spectrum import spectrum_tail, tail_flops
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about the distance to the best answer; prints as a sentence.
+
+    Attributes
+    ----------
+    kind : {"eckart-young", "duality", "kkt", "none"}
+        How it was found.
+    lower_bound : float
+        No allowed answer can have an objective below this (0 where only a residual is known: no loss is negative).
+    gap : float
+        For a bound: by what fraction of it the objective lies above. For "kkt": the residual, 0 at a stationary point.
+    exact : bool
+        False where the bound itself is an estimate.
+    objective : float
+        The objective it speaks of.
+    """
+
+    kind: str
+    lower_bound: float
+    gap: float
+    exact: bool
+    objective: float
+
+    def __str__(self) -> str:
+        if self.kind == "kkt":
+            return (
+                f"Stationary to a residual of {self.gap:.2g} (scaled projected gradient); the problem is not convex, so "
+                "nothing is said about other answers."
+            )
+        if self.kind == "none":
+            return "Nothing is certified about this answer."
+        about = "" if self.exact else " (the bound is an estimate)"
+        if self.kind == "duality":
+            return f"Within {100 * self.gap:.2g} % of the best possible objective, by a duality gap{about}."
+        return f"Within {100 * self.gap:.2g} % of the best that any factorisation of this rank could do{about}."
+
+    def as_dict(self) -> dict:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def bounded(kind: str, bound: float, objective: float, scale: float, exact: bool = True) -> Certificate:
+    """A certificate from a lower bound; rounding may not lift the bound above the objective.
+
+    `scale` is the objective of predicting nothing: a bound below its rounding counts as zero there.
+    """
+    bound = float(min(max(bound, 0.0), objective))
+    floor = max(bound, 1e-14 * scale, np.finfo(np.float64).tiny)
+    return Certificate(kind, bound, max(0.0, (objective - bound) / floor), exact, float(objective))
+
+
+# -- Eckart and Young --------------------------------------------------------------------------------------------------
+
+
+def tails_of(problem: Problem) -> list[tuple[int, bool]]:
+    """(rank, centred) pairs whose tail bounds the objective: no U·Z of this form has more rank than that.
+
+    One-hot codes lie in the simplex, so their prediction minus its mean has rank k − 1 at most: the centred tail of
+    rank k − 1 bounds them too. An offset makes it the centred tail of rank k, biases of rank k + 1.
+    """
+    k = problem.n_components
+    if problem.biases:
+        return [(k + 1, True)]
+    if problem.offset:
+        return [(k, True)]
+    if problem.codes.name in ("one-hot", "simplex"):
+        return [(k, False), (max(0, k - 1), True)]
+    return [(k, False)]
+
+
+def can_bound(objective: Objective, problem: Problem) -> bool:
+    """Whether the Eckart–Young bound holds: squared loss, every entry once."""
+    return objective.squared and objective.complete and problem.loss.name == "squared"
+
+
+def eckart_young(objective: Objective, problem: Problem, value: float) -> Certificate:
+    """½ Σ of the squared singular values that rank k must leave, exact for a shorter side up to 2000."""
+    best, exact = 0.0, True
+    for rank, centred in tails_of(problem):
+        tail, sure = _tail(objective, rank, centred)
+        if 0.5 * tail > best:
+            best, exact = 0.5 * tail, sure
+    return bounded("eckart-young", best, value, objective.half_norm, exact)  # type: ignore[attr-defined]
+
+
+def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
+    if isinstance(objective, Blocks):
+        return decompose(objective, min(rank, objective.shape[1]), "auto", None, "mean" if centred else None).tail, True
+    assert isinstance(objective, Dense | Sparse)
+    X = objective.product if isinstance(objective, Sparse) else objective.X
+    shift = "mean" if centred else None
+    if min(objective.shape) <= 2000:
+        return float(spectrum_tail(X, [min(rank, *objective.shape)], shift=shift)[0]), True
+    from .svd import truncated_svd
+
+    return truncated_svd(X, min(rank, *objective.shape), shift=shift, codes=False).tail, False
+
+
+def bound_is_cheap(objective: Objective, problem: Problem, n_iter: int) -> bool:
+    """Whether the bound costs at most a tenth of the fit, counted in operations so that the answer is always the same."""
+    n, m = objective.shape
+    entries = objective.X.nnz if isinstance(objective, Sparse) else n * m
+    fit = n_iter * (4.0 * entries * problem.n_components + 16.0 * (n + m) * problem.n_components**2)
+    return tail_flops(n, m) * len(tails_of(problem)) <= max(0.1 * fit, 2e7)
+
+
+# -- duality -----------------------------------------------------------------------------------------------------------
+
+
+def duality(objective: Objective, problem: Problem, U: NDArray, Z: NDArray, value: float) -> Certificate | None:
+    """A duality gap where the problem is convex: components fixed, or the nuclear norm; None elsewhere."""
+    if objective.in_blocks:
+        return None
+    scale = float(objective.row_values(np.zeros_like(U), Z).sum())
+    if problem.components.name == "fixed" and problem.codes.convex:
+        gap = _codes_gap(objective, problem, U, Z)
+        return None if gap is None else bounded("duality", value - gap, value, scale)
+    if problem.codes.name == problem.components.name == "ridge" and objective.squared and not problem.biases:
+        return _nuclear_gap(objective, problem, U, Z, value, scale)
+    return None
+
+
+def _codes_gap(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> float | None:
+    """Σ over rows of ⟨∇, f⟩ − min over the constraint (Frank–Wolfe), or Fenchel's gap for the lasso."""
+    model = objective.rows_given(Z)
+    name = problem.codes.name
+    if name in ("simplex", "l1-ball", "l2-ball"):
+        g, U64 = model.gradient(U).astype(np.float64), U.astype(np.float64)
+        inner = (g * U64).sum(axis=1)
+        if name == "simplex":
+            best = g.min(axis=1)
+        else:
+            best = -problem.codes.radius * np.linalg.norm(g, ord=np.inf if name == "l1-ball" else 2, axis=1)
+        return float(np.maximum(inner - best, 0).sum())
+    terms = problem.codes.separable_terms()
+    if terms is None or not isinstance(model, Quadratic) or not terms[0]:
+        return None
+    return _lasso_gap(model, U, *terms)
+
+
+def _lasso_gap(model: Quadratic, U: NDArray, l1: float, ridge: float, nonnegative: bool) -> float:
+    """Primal minus dual value of ½‖x − fZ‖² + l1‖f‖₁ + ½·ridge‖f‖², from products with the Gram only.
+
+    The dual point is the residual, scaled by s ≤ 1 until its products with the components are allowed; ridge is data
+    (√ridge·I appended to Z).
+    """
+    A, B, F = model.cross.astype(np.float64), model.gram + ridge * np.eye(len(model.gram)), U.astype(np.float64)
+    slope = A - F @ B  # products of the residual with the components, ridge rows included
+    reach = slope.max(axis=1) if nonnegative else np.abs(slope).max(axis=1)
+    s = np.minimum(1, l1 / np.maximum(reach, np.finfo(np.float64).tiny))
+    # P = ½‖r‖² + l1‖f‖₁ and D = s⟨r, x⟩ − ½s²‖r‖² with x = r + fZ, so P − D = ½(1 − s)²‖r‖² + l1‖f‖₁ − s⟨r, fZ⟩.
+    fitted = (F * slope).sum(axis=1)
+    residual = np.maximum(model.row_norms() - 2 * (F * A).sum(axis=1) + (F @ B * F).sum(axis=1), 0)
+    gap = 0.5 * (1 - s) ** 2 * residual + l1 * np.abs(F).sum(axis=1) - s * fitted
+    return float(np.maximum(gap, 0).sum())
+
+
+def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) -> Certificate:
+    """The residual, scaled into the spectral ball of radius τ, is a point of the dual of ½‖X − M‖² + τ‖M‖₊."""
+    from .svd import truncated_svd
+
+    tau = float(np.sqrt(problem.codes.strength * problem.components.strength))
+    R = _residual(objective, U, Z)
+    top = float(truncated_svd(R, 1, codes=False).s[0]) if min(R.shape) else 0.0
+    exact = min(objective.shape) <= 2000
+    s = min(1.0, tau / max(top * (1 + 1e-7 if exact else 1 + 1e-3), np.finfo(np.float64).tiny))
+    data = objective.by_row.data if not objective.complete else None
+    if data is None:
+        X = objective.X
+        inner = float(R.multiply(X).sum()) if hasattr(R, "multiply") else float(np.vdot(R, X))
+    else:
+        inner = float(np.vdot(_at_entries(objective, R), data))
+    norm = float(np.square(R).sum()) if isinstance(R, np.ndarray) else float(R.multiply(R).sum())
+    return bounded("duality", s * inner - 0.5 * s * s * norm, value, scale, exact)
+
+
+def _residual(objective, U, Z):
+    if isinstance(objective, Dense):
+        R = (objective.X - U @ Z).astype(np.float64)
+        return R if objective.weights is None else R * objective.weights
+    if objective.complete:
+        return (objective.X.toarray() - U @ Z).astype(np.float64)
+    import scipy.sparse as sp
+
+    X = objective.X
+    model = objective.rows_given(Z)
+    assert isinstance(model, Entries)
+    from ..linalg.entries import predict_entries
+
+    t = model.table
+    R = sp.csr_array((t.data - predict_entries(t.indptr, t.indices, model.H, U), X.indices, X.indptr), shape=X.shape)
+    return R.toarray().astype(np.float64)
+
+
+def _at_entries(objective, R: NDArray) -> NDArray:
+    t = objective.by_row
+    return R[np.repeat(np.arange(t.n_rows), np.diff(t.indptr)), t.indices]
+
+
+# -- stationarity ------------------------------------------------------------------------------------------------------
+
+
+def stationarity(
+    objective: Objective, problem: Problem, U: NDArray, Z: NDArray, value: float, rows: RowModel | None = None
+) -> Certificate:
+    """How far one proximal step of length 1/L moves each factor, relative to the factor: 0 at a stationary point."""
+    code_half, component_half = sides(problem)
+    residual = 0.0
+    if problem.codes.name != "fixed":
+        residual = _movement(rows or objective.rows_given(Z), U, code_half, problem.held_codes)
+    if problem.components.name not in ("fixed", "hull", "cone"):
+        F = np.ascontiguousarray(Z.T)
+        residual = max(residual, _movement(objective.columns_given(U), F, component_half, problem.held_components))
+    return Certificate("kkt", 0.0, residual, True, float(value))
+
+
+def _movement(model, F: NDArray, half: Half, held: list[int]) -> float:
+    free = [t for t in range(F.shape[1]) if t not in held]
+    model, F = model.hold(F, held), np.ascontiguousarray(F[:, free])
+    gradient = model.gradient(F)
+    terms = half.terms
+    if model.nonnegative and terms is not None and terms[2]:
+        # The natural scale of a multiplicative problem: each entry's own step f/D, D the positive part of the slope.
+        slope = gradient + terms[0] + terms[1] * F
+        moved = F * slope / np.maximum(model.denominator(F) + terms[0] + terms[1] * F, np.finfo(F.dtype).tiny)
+        return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), 1e-30))
+    bound = model.lipschitz
+    if bound is None:
+        bound = _curvature_along(model, F, gradient)
+    if half.tied or not model.separable:
+        bound = bound.max(keepdims=True)
+    step = (1 / bound).astype(F.dtype)
+    step = step.reshape(()) if step.size == 1 else step
+    moved = half.prox(F - step * gradient, step) - F
+    return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), 1e-30))
+
+
+def _curvature_along(model, F: NDArray, gradient: NDArray) -> NDArray:
+    """Curvature of the loss along its own slope, for losses that have no bound."""
+    size = float(np.linalg.norm(gradient))
+    if size == 0:
+        return np.ones((1, 1))
+    little = gradient * (1e-3 * max(float(np.linalg.norm(F)), 1e-30) / size)
+    here, there = F, np.maximum(F - little, 0) if model.nonnegative else F - little
+    change = float(np.linalg.norm(model.gradient(there) - gradient)) / max(float(np.linalg.norm(there - here)), 1e-30)
+    return np.array([[max(change, 1e-30)]])

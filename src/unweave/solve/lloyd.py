@@ -1,0 +1,193 @@
+"""Exact accelerated k-means: Lloyd's iterations, with distances pruned by bounds that never change a label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave import parallel
+from unweave.kernels.lloyd import move_sums
+from unweave.solve.lloyd_rows import HighRows, LowRows, assign, choose_lloyd, chunk_rows, row_norms, squares_to_own
+
+__all__ = ["Lloyd", "assign", "choose_lloyd"]
+
+_FAR_MEAN = 16.0  # |mean|^2 against the mean squared deviation, beyond which a centred copy of X is made
+_CANCELLED = 1e-7  # objective against the sum of squares, below which it is summed from differences
+_FEW = 2000  # moved rows that are added up on one thread, without partial sums
+
+
+class Lloyd:
+    """Minimise ``1/2 sum_i w_i |x_i - c_(label i)|^2`` over labels and centres by Lloyd's iterations, exactly.
+
+    `step` gives every row the label of its nearest centre, then moves every centre to the weighted mean of its rows.
+    Labels are those of the plain algorithm except where two distances tie within rounding: bounds from the triangle
+    inequality only spare distances that cannot matter. Bounds are rounded outwards, and whatever they leave open is
+    decided by sums of squared differences, so a large mean never costs accuracy of a label. It costs pruning, though:
+    where ``|mean|^2`` exceeds 16 times the mean squared deviation, a centred copy of X is made (its size once more).
+    Otherwise X is used as it is. Centres in the state are always in the coordinates and the dtype of X.
+
+    The objective is ``(Q - 2 sum_j S_j.c_j + sum_j n_j |c_j|^2) / 2`` from the weighted sums S and counts n in
+    float64, for the very centres returned (rounded to the dtype of X). Since the mean is small against the spread, Q is
+    a small multiple of the total variance and about 1e-15 Q is lost; where less than 1e-7 Q is left, the objective is
+    summed from differences row by row instead.
+
+    A cluster left without weight is given the row farthest from its centre, each such cluster a row of its own. If all
+    rows lie on their centres it keeps its place.
+
+    Sums change only by the rows that change their label; chunks are fixed by the shape and added in order, and the sums
+    are part of the state, so 1 and N threads, or a run resumed from a saved state, agree to the bit.
+
+    References: S. Lloyd, IEEE Trans. Inf. Theory 28 (1982); for the bounds see `unweave.kernels.lloyd_low` and `_high`.
+
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> scheme = Lloyd(X, 2)
+    >>> state, objective = scheme.step(scheme.start(X[:2]))
+    >>> while not scheme.converged(state):
+    ...     state, objective = scheme.step(state)
+    >>> state["labels"].tolist(), state["centres"].ravel().tolist(), objective
+    ([0, 0, 1, 1], [0.5, 10.5], 0.5)
+    """
+
+    def __init__(self, X: np.ndarray, n_clusters: int, sample_weight: np.ndarray | None = None):
+        X = np.ascontiguousarray(X)
+        n, d = X.shape
+        if X.dtype not in (np.float32, np.float64):
+            raise TypeError(f"X must be float32 or float64, got {X.dtype}")
+        if not 1 <= n_clusters <= n:
+            raise ValueError(f"n_clusters must be between 1 and the number of rows, {n}, got {n_clusters}")
+        self.n_clusters = int(n_clusters)
+        self._weigh(sample_weight, n)
+        self.shift, self.X = self._centred(X)
+        squares = row_norms(self.X).astype(np.float64)
+        self.total = float(squares @ self.weights) if self.stride else float(squares.sum())
+        self.choice = choose_lloyd(n, d, self.n_clusters)
+        self.rows = (LowRows if self.choice.method == "low" else HighRows)(self.X, self.n_clusters, self.choice.groups)
+
+    def _weigh(self, sample_weight: np.ndarray | None, n: int) -> None:
+        self.stride = 0 if sample_weight is None else 1
+        self.weights = np.ones(1) if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+        if self.stride and (self.weights.shape != (n,) or not (self.weights >= 0).all() or not self.weights.any()):
+            raise ValueError("sample_weight must hold one non-negative number a row, not all zero")
+
+    @staticmethod
+    def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The shift (zeros if none is worth while) and the rows less that shift."""
+        n, d = X.shape
+        size = chunk_rows(d, 1, 2**16)
+        parts = parallel.run(lambda start, stop: X[start:stop].sum(axis=0, dtype=np.float64), n, size)
+        mean = np.sum(parts, axis=0) / n
+        spread = sum(parallel.run(lambda start, stop: float(((X[start:stop] - mean) ** 2).sum()), n, size)) / n
+        if mean @ mean <= _FAR_MEAN * spread:
+            return np.zeros(d), X
+        shift = mean.astype(X.dtype)
+        copy = np.empty_like(X)
+        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, size)
+        return shift.astype(np.float64), copy
+
+    def start(self, centres: np.ndarray) -> dict:
+        """The state before the first step; `centres` is k×d."""
+        centres = np.array(centres, dtype=self.X.dtype, order="C")
+        if centres.shape != (self.n_clusters, self.X.shape[1]):
+            raise ValueError(f"centres must be {self.n_clusters} by {self.X.shape[1]}, got {centres.shape}")
+        k, d = centres.shape
+        return {"centres": centres, "labels": np.full(len(self.X), -1, np.int32), "sums": np.zeros((k, d)),
+                "counts": np.zeros(k), "moved": len(self.X), "age": 0, "bounds_age": np.zeros(1, np.int64),
+                **self.rows.start(self._shifted(centres))}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """Assign rows to the centres, move the centres to the means: the new state and its objective.
+
+        `centres`, `labels`, `sums` and `counts` are new arrays. The bounds are changed in place; a step from an older
+        state notices (`bounds_age`) and starts them afresh.
+        """
+        if state["bounds_age"][0] != state["age"]:
+            state = {**state, **self.rows.reset(state), "bounds_age": np.array([state["age"]])}
+        old, centres = state["labels"], self._shifted(state["centres"])
+        labels = self.rows.labels(state, centres, old)
+        sums, counts = state["sums"].copy(), state["counts"].copy()
+        moved = self._move(old, labels, sums, counts)
+        moved += self._refill(state, centres, labels, sums, counts)
+        new = {**state, "centres": self._means(state["centres"], sums, counts), "labels": labels, "sums": sums,
+               "counts": counts, "moved": moved, "age": state["age"] + 1}
+        placed = self._shifted(new["centres"])
+        steps = np.sqrt(((placed.astype(np.float64) - centres) ** 2).sum(axis=1)) * (1.0 + 1e-12)
+        new.update(self.rows.moved(state, steps))
+        state["bounds_age"][0] = new["age"]
+        return new, self._objective(placed, labels, sums, counts)
+
+    def converged(self, state: dict) -> bool:
+        """Whether the last step left every label as it was."""
+        return state["moved"] == 0
+
+    def _shifted(self, centres: np.ndarray) -> np.ndarray:
+        return (centres - self.shift).astype(self.X.dtype) if self.shift.any() else centres
+
+    def _means(self, former: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        filled = counts > 0
+        means = sums / np.where(filled, counts, 1.0)[:, None] + self.shift
+        return np.where(filled[:, None], means, former).astype(former.dtype)
+
+    def _move(self, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
+        """Bring sums and counts up to date with the labels; how many changed."""
+        X, (n, d), k = self.X, self.X.shape, self.n_clusters
+        first = old[0] < 0
+        changed = n if first else int(np.count_nonzero(old != new))
+        if changed <= _FEW and not first:
+            rows = np.flatnonzero(old != new)
+            weights = self.weights[rows] if self.stride else self.weights
+            move_sums(X[rows], weights, self.stride, old[rows], new[rows], sums, counts, 0, len(rows))
+        else:
+            size = -(-n // max(1, min(64, n // max(8 * k, 4096))))
+
+            def part(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+                total, count = np.zeros((k, d)), np.zeros(k)
+                move_sums(X, self.weights, self.stride, old, new, total, count, start, stop)
+                return total, count
+
+            for total, count in parallel.run(part, n, size):
+                sums += total
+                counts += count
+        if changed:
+            self._clear_empty(new, sums, counts)
+        return changed
+
+    def _clear_empty(self, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> None:
+        """Weights that came and went may leave crumbs of rounding: a cluster without rows weighs nothing."""
+        weights = self.weights if self.stride else None
+        small = counts <= 1e-9 * counts.max() if self.stride else counts < 0.5
+        if small.any():
+            exact = np.bincount(labels, weights=weights, minlength=self.n_clusters)
+            gone = small & (exact == 0.0)
+            sums[gone], counts[gone] = 0.0, 0.0
+
+    def _refill(self, state: dict, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
+        """Give each cluster without weight the row farthest from its centre; how many rows were moved."""
+        empty = np.flatnonzero(counts <= 0.0)
+        if not len(empty):
+            return 0
+        squares = squares_to_own(self.X, centres, labels)
+        if self.stride:
+            squares[self.weights == 0.0] = 0.0
+        heavy = np.bincount(labels[squares > 0.0], minlength=self.n_clusters)
+        heavy += np.bincount(labels[(squares == 0.0) & (self.weights > 0.0)], minlength=self.n_clusters) > 0
+        given = []
+        for i in np.argsort(-squares, kind="stable"):
+            if len(given) == len(empty) or squares[i] == 0.0:
+                break
+            if heavy[labels[i]] > 1:
+                heavy[labels[i]] -= 1
+                given.append(i)
+        rows = np.array(given, dtype=np.intp)
+        before, after = labels[rows], empty[: len(rows)].astype(np.int32)
+        weights = self.weights[rows] if self.stride else self.weights
+        move_sums(self.X[rows], weights, self.stride, before, after, sums, counts, 0, len(rows))
+        labels[rows] = after
+        self.rows.forget(state, rows)
+        return len(rows)
+
+    def _objective(self, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> float:
+        C = centres.astype(np.float64)
+        value = self.total - 2.0 * float(np.vdot(sums, C)) + float(counts @ np.einsum("ij,ij->i", C, C))
+        if value < _CANCELLED * self.total:
+            squares = squares_to_own(self.X, centres, labels)
+            value = float(squares @ self.weights) if self.stride else float(squares.sum())
+        return 0.5 * value

@@ -1,0 +1,95 @@
+"""Lloyd's iterations for tables that are sparse or have holes: nearest, then the means of what is seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..objectives import Dense, Objective, Observed, Sparse
+from ..objectives.models import Quadratic
+from ..penalties import OneHot
+from ..updates import Effort, Half, Nearest
+
+
+class MeansOfSeen:
+    """k-means on any table in memory: ½ Σ_i w_i Σ_{j seen} (x_ij − c_{label i, j})².
+
+    A centre is the weighted mean of the entries seen in its rows (k-pod's objective); a column that a cluster never
+    sees keeps its former centre. Empty clusters take the row with the largest loss.
+
+    References
+    ----------
+    Chi, Chi and Baraniuk (2016), k-POD: a method for k-means clustering of missing data.
+    """
+
+    one_shot = False
+
+    def __init__(self, objective: Objective, n_clusters: int, sample_weight: NDArray | None = None):
+        self.objective, self.k = objective, n_clusters
+        n = objective.shape[0]
+        self.weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.left = Nearest()
+        self.values, self.seen = _values_and_seen(objective)
+
+    def start(self, centres: NDArray) -> dict:
+        centres = np.array(centres, dtype=self.objective.dtype, order="C")
+        return {"centres": centres, "labels": np.full(self.objective.shape[0], -1, np.int32), "moved": 1}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        labels, losses = nearest_labels(self.objective, state["centres"])
+        labels = self._refill(labels, losses)
+        centres, value = self._means(labels, state["centres"])
+        moved = int((labels != state["labels"]).sum())
+        return {"centres": centres, "labels": labels, "moved": moved}, value
+
+    def settled(self, state: dict) -> bool:
+        return state["moved"] == 0
+
+    def _refill(self, labels: NDArray, losses: NDArray) -> NDArray:
+        empty = np.flatnonzero(np.bincount(labels, minlength=self.k) == 0)
+        order = iter(np.argsort(-losses * self.weights, kind="stable"))
+        for t in empty:
+            for i in order:
+                if np.count_nonzero(labels == labels[i]) > 1:
+                    labels[i] = t
+                    break
+        return labels
+
+    def _means(self, labels: NDArray, former: NDArray) -> tuple[NDArray, float]:
+        n = len(labels)
+        rows = sp.csr_array((self.weights, (labels, np.arange(n))), shape=(self.k, n))
+        sums = _dense(rows @ self.values)
+        counts = np.asarray(rows.sum(axis=1)).reshape(-1, 1) if self.seen is None else _dense(rows @ self.seen)
+        counts = np.broadcast_to(counts, sums.shape)
+        centres = np.where(counts > 0, sums / np.where(counts > 0, counts, 1), former).astype(former.dtype)
+        squares = self.values.multiply(self.values) if sp.issparse(self.values) else self.values**2
+        total = float(self.weights @ np.asarray(squares.sum(axis=1)).ravel())
+        c = centres.astype(np.float64)
+        return centres, max(0.0, 0.5 * (total - 2 * float((sums * c).sum()) + float((counts * c * c).sum())))
+
+
+def _values_and_seen(objective: Objective):
+    """The table and a 0/1 table of what is seen (None: everything), both in float64."""
+    if isinstance(objective, Observed):
+        X = objective.X.astype(np.float64)
+        return X, sp.csr_array((np.ones_like(X.data), X.indices, X.indptr), shape=X.shape)
+    if isinstance(objective, Sparse):
+        return objective.X.astype(np.float64), None
+    assert isinstance(objective, Dense)
+    X = objective.X.astype(np.float64)
+    return X, None if objective.weights is None else objective.weights.astype(np.float64)
+
+
+def _dense(X) -> NDArray:
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def nearest_labels(objective: Objective, centres: NDArray) -> tuple[NDArray, NDArray]:
+    """The centre of least loss for every row (over what it shows), and that loss."""
+    model = objective.rows_given(np.ascontiguousarray(centres))
+    U = Nearest()(model, np.zeros((objective.shape[0], len(centres)), dtype=objective.dtype), Half(OneHot()), Effort())
+    losses = model.row_values(U)
+    if isinstance(model, Quadratic):
+        losses = np.maximum(losses + 0.5 * model.row_norms(), 0)
+    return U.argmax(axis=1).astype(np.int32), losses
