@@ -69,7 +69,8 @@ def test_gram(n, order, dtype, rng):
 def test_gram_of_the_transpose_takes_a_column_of_shifts(rng):
     X = rng.standard_normal((20, 3000))
     mean = X.mean(axis=0)
-    np.testing.assert_allclose(products.gram(X.T, shift=mean[:, None]), (X - mean) @ (X - mean).T, rtol=1e-10, atol=1e-9)
+    G = products.gram(X.T, shift=mean[:, None])
+    np.testing.assert_allclose(G, (X - mean) @ (X - mean).T, rtol=1e-10, atol=1e-9)
 
 
 def test_float64_gram_of_float32_data(rng):

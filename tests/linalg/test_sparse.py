@@ -52,9 +52,8 @@ def test_same_bits_on_one_and_two_threads(dtype, rng, two_threads):
 
 
 def test_unsorted_duplicate_and_int64_indices(dtype):
-    X = sparse.csr_array(
-        (np.array([1, 2, 4, 8], dtype=dtype), np.array([2, 0, 2, 1], dtype=np.int64), np.array([0, 3, 3, 4])), shape=(3, 3)
-    )
+    data, indices, indptr = np.array([1, 2, 4, 8], dtype=dtype), np.array([2, 0, 2, 1]), np.array([0, 3, 3, 4])
+    X = sparse.csr_array((data, indices, indptr), shape=(3, 3))
     np.testing.assert_array_equal(SparseProduct(X).dot(np.eye(3, dtype=dtype)), [[2, 0, 5], [0, 0, 0], [0, 8, 0]])
     np.testing.assert_array_equal(SparseProduct(X).tdot(np.eye(3, dtype=dtype)), [[2, 0, 0], [0, 0, 8], [5, 0, 0]])
 

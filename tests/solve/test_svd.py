@@ -1,4 +1,4 @@
-"""Truncated SVD: worked numbers, every method against the obvious one, awkward shapes, same bits on any thread count."""
+"""Truncated SVD: worked numbers, every method against the obvious one, awkward shapes, same bits on any threads."""
 
 from __future__ import annotations
 

@@ -163,10 +163,6 @@ class MatrixCompletion(BaseFactorization):
             return self
         return super().partial_fit(X)
 
-    def predict(self, X):
-        """The completed table row by row: a prediction for every entry, observed or not."""
-        return self.inverse_transform(self.transform(X))
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True

@@ -88,7 +88,7 @@ def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
         if own is not None:
             weights = np.asarray(own)[None, :] if weights is None else np.asarray(weights) * own
     if loss.name == "weighted" and weights is None:
-        raise ValueError("loss='weighted' needs weights: pass fit(X, weights=W), or loss=Weighted(weights=of_columns)")
+        raise ValueError("loss='weighted' needs weights: pass fit(X, weights=W), or loss=Weighted(by_column=...)")
     if weights is not None and loss.name != "weighted":
         raise ValueError("weights need loss='weighted'")
     values = table.values

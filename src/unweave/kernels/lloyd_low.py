@@ -94,7 +94,7 @@ def hamerly_low(X, centres, old, new, upper, lower, path, far, half, slack, star
         reach = upper[i] + path[a]
         floor = lower[i] - far
         floor = half[a] if half[a] > floor else floor
-        fails = not reach <= floor
+        fails = a < 0 or not reach <= floor
         if fails and a >= 0:
             own = X.dtype.type(0.0)
             for t in range(d):

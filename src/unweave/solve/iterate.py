@@ -108,7 +108,8 @@ def _record(history: History, objective: float, seconds: float) -> None:
     change = 1.0
     if len(history):
         before = history.objective[-1]
-        change = (before - objective) / max(abs(before), 1e-300)
+        # An objective that falls to zero never settles relative to itself, so far below the first one counts as settled.
+        change = (before - objective) / max(abs(before), 1e-8 * abs(history.objective[0]), 1e-300)
     history.add(objective, change, seconds)
 
 

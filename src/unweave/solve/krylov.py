@@ -51,22 +51,54 @@ def _root(G: np.ndarray, eps: float, floor: float) -> tuple[np.ndarray, np.ndarr
     return lengths[:, None] * vectors.T, vectors / lengths
 
 
-def _split(V: np.ndarray, S: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``S = V C + Q R`` with Q orthonormal and orthogonal to V; what is left no longer than `floor` is dropped.
+def _split(V: np.ndarray, S: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``S = V C + Q R`` with Q orthonormal and orthogonal to V; what is left at the level of rounding is dropped.
 
     A direction of which little was left has been stretched to length 1, rounding errors along V included, and A^T A
     would multiply these by s_1^2. So Q is measured against V and cleaned until they are gone.
     """
+    eps = float(np.finfo(S.dtype).eps)
     C = cross(V, S)
+    floor = 10 * eps * max(largest, float(np.linalg.norm(C, axis=0).max(initial=0.0)))
     Q, R = orthonormalise(S - matmul(V, C.astype(S.dtype)), floor)
     for _ in range(3):
         extra = cross(V, Q)
-        if np.abs(extra).max(initial=0.0) <= 20 * np.finfo(S.dtype).eps:
+        if np.abs(extra).max(initial=0.0) <= 20 * eps:
             break
         C += extra @ R
         Q, again = orthonormalise(Q - matmul(V, extra.astype(S.dtype)))
         R = again @ R
     return C, Q, R
+
+
+def _start_block(operator, width: int, rng: np.random.Generator) -> np.ndarray:
+    """An orthonormal block of ``A^T`` times random numbers: half a step ahead of random numbers alone."""
+    n, m = operator.shape
+    start = rng.standard_normal((n, width)).astype(operator.dtype)
+    block = orthonormalise(operator.tdot(start))[0]
+    return block if block.shape[1] else _random_block(np.empty((m, 0), operator.dtype), width, rng)
+
+
+def _random_block(V: np.ndarray, width: int, rng: np.random.Generator) -> np.ndarray:
+    """Random directions orthogonal to V."""
+    return _split(V, rng.standard_normal((len(V), width)).astype(V.dtype), 0.0)[1]
+
+
+def _restart(V: np.ndarray, T: np.ndarray, values: np.ndarray, Y: np.ndarray, filled: int, keep: int) -> int:
+    """Keep the best `keep` Ritz vectors as the new basis (in place); T becomes their values."""
+    V[:, :keep] = matmul(V[:, :filled], np.ascontiguousarray(Y[:, :keep]).astype(V.dtype))
+    T[:] = 0
+    T[np.arange(keep), np.arange(keep)] = values[:keep]
+    return keep
+
+
+def _settled(former: np.ndarray, now: np.ndarray, tol: float, total: float, eps: float) -> bool:
+    """Did the last step add less than `tol` to the values (mean of their relative gains) and to the objective?"""
+    if len(former) < len(now):
+        return False
+    gains = now - former
+    relative = gains / np.maximum(now, max(eps * now[0], np.finfo(np.float64).tiny))
+    return bool(relative.mean() <= tol and gains.sum() <= max(tol * (total - now.sum()), 4 * eps * total))
 
 
 def default_block(k: int) -> int:
@@ -90,52 +122,42 @@ def block_krylov(
     The basis V = [V_1, V_2, ...] spans the Krylov space of A^T A on a random block; T = V^T A^T A V comes out of the
     orthogonalisation, and the Ritz residuals out of its last block, so no product is spent on checking. When V is full
     (`basis` columns) its best k + block Ritz vectors are kept and the rest dropped. It stops when every
-    ``||A^T u_i - s_i v_i|| <= tol * s_i``, or when a step adds less than `tol` of what is explained and of what is
-    left to ``sum s^2``; `total` is ``||A||^2``.
+    ``||A^T u_i - s_i v_i|| <= tol * s_i``, or when a step adds less than `tol` to the s_i^2, by the mean of their
+    relative gains, and lowers the objective ``total - sum s_i^2`` by less than `tol` of it; `total` is ``||A||^2``.
 
     Reference: Musco and Musco, "Randomized block Krylov methods for stronger and faster approximate singular value
     decomposition" (2015); Baglama and Reichel, "Restarted block Lanczos bidiagonalization methods" (2006).
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    m, width = operator.shape[1], min(block or default_block(k), operator.shape[1])
+    m, eps = operator.shape[1], float(np.finfo(operator.dtype).eps)
+    width = min(block or default_block(k), m)
     limit = min(m, max(basis or 6 * k, k + 3 * width))
-    eps = float(np.finfo(operator.dtype).eps)
     V, T = np.empty((m, limit), dtype=operator.dtype), np.zeros((limit, limit))
-    fresh = _start_block(operator, width, rng)
-    filled, captured, converged, steps = 0, 0.0, False, 0
-    while True:  # max_iter may not end it before there are k vectors to return
-        first, filled, steps = filled, filled + fresh.shape[1], steps + 1
+    fresh, probing = _start_block(operator, width, rng), False
+    filled, steps, values = 0, 0, np.zeros(0)
+    while True:
+        first, filled, steps, former = filled, filled + fresh.shape[1], steps + 1, values[:k]
         V[:, first:filled] = fresh
-        C, fresh, R = _split(V[:, :filled], operator.tdot(operator.dot(fresh)), 10 * eps * largest)
+        product = operator.tdot(operator.dot(fresh))
+        C, fresh, R = _split(V[:, :filled], product, former.max(initial=0.0))
         T[:filled, first:filled] = C
         T[first:filled, :filled] = C.T
         values, Y = linalg.eigh(T[:filled, :filled], check_finite=False)
         values, Y = np.maximum(values[::-1], 0.0), Y[:, ::-1]
         lengths = np.linalg.norm(R @ Y[first:filled, :k], axis=0)  # ||A^T A v - s^2 v||
-        # Largest values so far: a restart drops no more than rounding of what they add up to.
-        former, largest = np.resize(np.append(former, np.zeros(k)), len(lengths)), values[0]
-        small = np.all(lengths <= np.maximum(tol * values[:k], 4 * eps * largest))
+        invariant = fresh.shape[1] == 0 and filled < m
+        done = _settled(former, values[:k], tol, total, eps)
+        if not invariant:
+            done = done or bool(np.all(lengths <= np.maximum(tol * values[:k], 4 * eps * values[0])))
+        converged = filled == m or (done and filled >= k and (probing or not invariant))
+        if converged or (steps >= max_iter and filled >= k):
+            break
+        probing = invariant
+        if invariant:  # a value repeated more often than the block is wide may hide outside: look there before stopping
+            fresh = _random_block(V[:, :filled], min(width, m - filled), rng)
         if limit == m:
             fresh = fresh[:, : m - filled]
         elif filled + fresh.shape[1] > limit:
             filled = _restart(V, T, values, Y, filled, min(k + width, limit - 2 * width))
     residuals = lengths / np.sqrt(np.maximum(values[:k], np.finfo(np.float64).tiny))
     return Ritz(matmul(V[:, :filled], Y[:, :k].astype(V.dtype)), values[:k], residuals, steps, converged)
-
-
-def _start_block(operator, width: int, rng: np.random.Generator) -> np.ndarray:
-    """An orthonormal block of ``A^T`` times random numbers: half a step ahead of random numbers alone."""
-    n, m = operator.shape
-    start = rng.standard_normal((n, width)).astype(operator.dtype)
-    block = orthonormalise(operator.tdot(start))[0]
-    if block.shape[1] == 0:
-        block = orthonormalise(rng.standard_normal((m, width)).astype(operator.dtype))[0]
-    return block
-
-
-def _restart(V: np.ndarray, T: np.ndarray, values: np.ndarray, Y: np.ndarray, filled: int, keep: int) -> int:
-    """Keep the best `keep` Ritz vectors as the new basis (in place); T becomes their values."""
-    V[:, :keep] = matmul(V[:, :filled], np.ascontiguousarray(Y[:, :keep]).astype(V.dtype))
-    T[:] = 0
-    T[np.arange(keep), np.arange(keep)] = values[:keep]
-    return keep

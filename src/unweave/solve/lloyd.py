@@ -57,10 +57,11 @@ class Lloyd:
         self.n_clusters = int(n_clusters)
         self._weigh(sample_weight, n)
         self.shift, self.X = self._centred(X)
-        squares = row_norms(self.X).astype(np.float64)
-        self.total = float(squares @ self.weights) if self.stride else float(squares.sum())
+        norms = row_norms(self.X)
+        self.total = float(norms @ self.weights) if self.stride else float(norms.sum())
         self.choice = choose_lloyd(n, d, self.n_clusters)
-        self.rows = (LowRows if self.choice.method == "low" else HighRows)(self.X, self.n_clusters, self.choice.groups)
+        rows = LowRows if self.choice.method == "low" else HighRows
+        self.rows = rows(self.X, self.n_clusters, self.choice.groups, norms)
 
     def _weigh(self, sample_weight: np.ndarray | None, n: int) -> None:
         self.stride = 0 if sample_weight is None else 1
@@ -72,15 +73,14 @@ class Lloyd:
     def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The shift (zeros if none is worth while) and the rows less that shift."""
         n, d = X.shape
-        size = chunk_rows(d, 1, 2**16)
-        parts = parallel.run(lambda start, stop: X[start:stop].sum(axis=0, dtype=np.float64), n, size)
-        mean = np.sum(parts, axis=0) / n
-        spread = sum(parallel.run(lambda start, stop: float(((X[start:stop] - mean) ** 2).sum()), n, size)) / n
+        sample = X[:: max(1, n // 4096)].astype(np.float64)  # the shift need not be the mean, only near it
+        mean = sample.mean(axis=0)
+        spread = float(((sample - mean) ** 2).sum()) / len(sample)
         if mean @ mean <= _FAR_MEAN * spread:
             return np.zeros(d), X
         shift = mean.astype(X.dtype)
         copy = np.empty_like(X)
-        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, size)
+        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, chunk_rows(d, 1, 2**16))
         return shift.astype(np.float64), copy
 
     def start(self, centres: np.ndarray) -> dict:

@@ -1,6 +1,6 @@
 """The left half-step of k-means: which centre is nearest to each row. Plain (`assign`) or with bounds from step to step.
 
-Bounds live in the state as plain arrays (``upper``, ``lower``, ``floor`` and the path lengths of the centres), so a
+Bounds live in the state as plain arrays (``upper``, ``lower`` and the path lengths of the centres), so a
 state can be written to disk and resumed; `LowRows` and `HighRows` only know how to use them.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from unweave import parallel
 from unweave.kernels.lloyd import own_squares, row_squares
-from unweave.kernels.lloyd_high import decide_direct, decide_product, screen
+from unweave.kernels.lloyd_high import LANES, decide_direct, decide_product
 from unweave.kernels.lloyd_low import hamerly_low, nearest_low
 
 LOW_WIDTH = 32  # columns up to which a tile of rows beats a matrix product
@@ -64,8 +64,8 @@ def product_error(d: int, dtype: np.dtype) -> float:
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
-    """Squared norms of the rows, in the dtype of X."""
-    norms = np.empty(len(X), X.dtype)
+    """Squared norms of the rows, in float64."""
+    norms = np.empty(len(X))
     parallel.run(lambda start, stop: row_squares(X, norms, start, stop), len(X), chunk_rows(X.shape[1], 1, 2**16))
     return norms
 
@@ -107,7 +107,7 @@ def rounded_up(path: np.ndarray) -> np.ndarray:
 class LowRows:
     """Short rows: two bounds a row, and tiles of rows against all the centres where the bounds fail."""
 
-    def __init__(self, X: np.ndarray, k: int, groups: int):
+    def __init__(self, X: np.ndarray, k: int, groups: int, norms: np.ndarray):
         self.X, self.k = X, k
 
     def start(self, centres: np.ndarray) -> dict:
@@ -141,11 +141,11 @@ class LowRows:
 
 
 class HighRows:
-    """Long rows: a lower bound for each row and group of centres, matrix products where most of them fail."""
+    """Long rows: a lower bound for each row and group of centres, matrix products where many of them fail."""
 
-    def __init__(self, X: np.ndarray, k: int, groups: int):
-        self.X, self.k, self.groups = X, k, groups
-        self.norms = row_norms(X)
+    def __init__(self, X: np.ndarray, k: int, groups: int, norms: np.ndarray):
+        self.X, self.k, self.groups, self.norms = X, k, groups, norms.astype(X.dtype)
+        self.padded = -(-groups // LANES) * LANES
 
     def start(self, centres: np.ndarray) -> dict:
         """Groups of centres, and bounds that say nothing yet."""
@@ -155,9 +155,10 @@ class HighRows:
 
     def _empty(self) -> dict:
         n = len(self.X)
-        return {"upper": np.full(n, np.inf, np.float32), "lower": np.full((n, self.groups), -np.inf, np.float32),
-                "floor": np.full(n, -np.inf, np.float32), "path": np.zeros(self.k),
-                "group_path": np.zeros(self.groups), "far": 0.0}
+        lower = np.full((n, self.padded), np.inf, np.float32)
+        lower[:, : self.groups] = -np.inf
+        return {"upper": np.full(n, np.inf, np.float32), "lower": lower, "path": np.zeros(self.k),
+                "group_path": np.zeros(self.padded)}
 
     def reset(self, state: dict) -> dict:
         """Forget the bounds of all rows; the groups stay."""
@@ -165,44 +166,47 @@ class HighRows:
 
     def forget(self, state: dict, rows: np.ndarray) -> None:
         """Forget the bounds of these rows: their label was given to them."""
-        state["upper"][rows], state["lower"][rows], state["floor"][rows] = np.inf, -np.inf, -np.inf
+        state["upper"][rows] = np.inf
+        state["lower"][rows, : self.groups] = -np.inf
 
     def moved(self, state: dict, steps: np.ndarray) -> dict:
         """The paths after every centre went `steps`; a group goes as far as its fastest member."""
-        longest = np.zeros(self.groups)
+        longest = np.zeros(self.padded)
         np.maximum.at(longest, state["group"], steps)
-        return {"path": state["path"] + steps, "group_path": state["group_path"] + longest,
-                "far": state["far"] + steps.max()}
+        return {"path": state["path"] + steps, "group_path": state["group_path"] + longest}
+
+    def _separations(self, centres: np.ndarray, members: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Half the distance of each centre to the nearest other one, and to each group."""
+        gaps = half_distances(centres, len(self.X))
+        apart = np.full((self.k, self.padded), np.inf, np.float32)
+        if self.groups == self.k:
+            apart[:, : self.k] = gaps
+        else:
+            apart[:, : self.groups] = np.minimum.reduceat(gaps[:, members], starts[:-1], axis=1)
+        return gaps.min(axis=1), apart
 
     def labels(self, state: dict, centres: np.ndarray, old: np.ndarray) -> np.ndarray:
         """The nearest centre of each row."""
         X, norms, (n, d), k = self.X, self.norms, self.X.shape, self.k
         new = np.empty(n, np.int32)
         group, members = state["group"], state["members"]
-        sizes = np.bincount(group, minlength=self.groups).astype(np.int32)
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        apart = half_distances(centres, n)
-        half = apart.min(axis=1)
-        if self.groups < k:
-            apart = np.ascontiguousarray(np.minimum.reduceat(apart[:, members], starts[:-1], axis=1))
-        path, group_path, far = (rounded_up(state[name]) for name in ("path", "group_path", "far"))
-        far, slack, error = far[()], slack_of(d), product_error(d, X.dtype)
-        upper, lower, floor = state["upper"], state["lower"], state["floor"]
-        centre_norms = row_norms(centres)
+        sizes = np.bincount(group, minlength=self.padded)
+        starts = np.concatenate([[0], np.cumsum(sizes[: self.groups])]).astype(np.int32)
+        sizes = sizes.astype(np.float32)
+        half, apart = self._separations(centres, members, starts)
+        path, group_path = rounded_up(state["path"]), rounded_up(state["group_path"])
+        upper, lower, slack, error = state["upper"], state["lower"], slack_of(d), product_error(d, X.dtype)
+        centre_norms, most = row_norms(centres).astype(X.dtype), DIRECT_SHARE * k
 
         def chunk(start: int, stop: int) -> None:
-            rows, own = np.empty(stop - start, np.int64), np.empty(stop - start, X.dtype)
-            found, pairs = screen(X, centres, old, new, upper, lower, floor, path, group_path, far, half, apart, sizes,
-                                  slack, rows, own, start, stop)
-            if found == 0:
-                return
-            if pairs < DIRECT_SHARE * found * k:
-                decide_direct(X, centres, new, upper, lower, floor, path, group_path, far, apart, group, starts, members,
-                              slack, rows, own, found)
-                return
-            block = X[start:stop] if found == stop - start else X[rows[:found]]
-            decide_product(X, centres, norms, centre_norms, block @ centres.T, error, new, upper, lower, floor, path,
-                           group_path, far, starts, members, slack, rows, own, found)
+            later = np.empty(stop - start, np.int64)
+            postponed = decide_direct(X, centres, old, new, upper, lower, path, group_path, half, apart, sizes, group,
+                                      starts, members, slack, most, later, start, stop)
+            if postponed:
+                rows = later[:postponed]
+                block = X[start:stop] if postponed == stop - start else X[rows]
+                decide_product(X, centres, norms, centre_norms, block @ centres.T, error, new, upper, lower, path,
+                               group_path, starts, members, slack, rows)
 
         parallel.run(chunk, n, chunk_rows(d, k, 2048))
         return new
@@ -247,16 +251,15 @@ def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wide = padded(centres)
         parallel.run(lambda start, stop: nearest_low(X, wide, labels, squares, start, stop), n, chunk_rows(d, k, 2**14))
         return labels, squares
-    norms, centre_norms, error = row_norms(X), row_norms(centres), product_error(d, X.dtype)
+    norms, centre_norms, error = row_norms(X).astype(X.dtype), row_norms(centres).astype(X.dtype), product_error(d, X.dtype)
     members, starts = np.arange(k, dtype=np.int32), np.array([0, k], np.int32)
     path, group_path = np.zeros(k, np.float32), np.zeros(1, np.float32)
 
     def chunk(start: int, stop: int) -> None:
         m = stop - start
-        part, lower = X[start:stop], np.empty((m, 1), np.float32)
-        upper, floor, own = np.empty(m, np.float32), np.empty(m, np.float32), np.empty(m, X.dtype)
+        part, upper, lower = X[start:stop], np.empty(m, np.float32), np.empty((m, 1), np.float32)
         decide_product(part, centres, norms[start:stop], centre_norms, part @ centres.T, error, labels[start:stop],
-                       upper, lower, floor, path, group_path, np.float32(0.0), starts, members, 0.0, np.arange(m), own, m)
+                       upper, lower, path, group_path, starts, members, 0.0, np.arange(m))
 
     parallel.run(chunk, n, chunk_rows(d, k, 2048))
     return labels, squares_to_own(X, centres, labels).astype(X.dtype, copy=False)
