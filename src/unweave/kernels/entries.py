@@ -37,24 +37,29 @@ def gather(indices, data, weights, first, last, H, tile, target):
 
 
 @kernel
-def _gather_panels(indices, data, weights, first, last, H, width, panels, cross):
-    """As `gather`, in panels of `width` columns stored one after the other; ``cross = sum_j w_j x_j h_j``."""
+def _gather_panels(indices, data, weights, first, last, H, panels, cross):
+    """As `gather`, in panels of 32 columns stored one after the other; ``cross = sum_j w_j x_j h_j``."""
     k, count = H.shape[1], last - first
     weighted = weights.shape[0] > 0
     root = H.dtype.type(1)
     cross[:] = 0
-    for e in range(count):
-        h, x = H[indices[first + e]], data[first + e]
-        if weighted:
-            x *= weights[first + e]
-            root = np.sqrt(weights[first + e])
-        for t in range(k):
-            cross[t] += x * h[t]
-        for left in range(0, k, width):
-            part = min(width, k - left)
-            source, row = h[left : left + part], panels[left * count + e * part : left * count + (e + 1) * part]
-            for t in range(part):
-                row[t] = root * source[t]
+    for left in range(0, k, _PANEL):
+        width = min(_PANEL, k - left)
+        panel, total = panels[left * count : (left + width) * count].reshape(count, width), cross[left : left + width]
+        for e in range(count):
+            x, row, source = data[first + e], panel[e], H[indices[first + e], left : left + width]
+            if weighted:
+                x *= weights[first + e]
+                root = np.sqrt(weights[first + e])
+            # the constant length of a full panel unrolls
+            if width == _PANEL:
+                for t in range(_PANEL):
+                    total[t] += x * source[t]
+                    row[t] = root * source[t]
+            else:
+                for t in range(width):
+                    total[t] += x * source[t]
+                    row[t] = root * source[t]
 
 
 @kernel
@@ -90,7 +95,7 @@ def row_gram(indices, data, weights, first, last, H, scratch, B, a):
     a[:] = 0
     for begin in range(first, last, GRAM_TILE):
         count, fresh = min(GRAM_TILE, last - begin), begin == first
-        _gather_panels(indices, data, weights, begin, begin + count, H, _PANEL, panels, cross)
+        _gather_panels(indices, data, weights, begin, begin + count, H, panels, cross)
         for t in range(k):
             a[t] += cross[t]
         for top in range(0, k, _PANEL):

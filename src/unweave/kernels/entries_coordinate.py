@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.kernels import kernel
-from unweave.kernels.entries import row_gram
-
-_TILE = 256
+from unweave.kernels.entries import gram_scratch, row_gram
 
 
 @kernel
@@ -41,10 +39,7 @@ def coordinate_entries_range(
 ):
     """Rows ``[start, stop)`` of `out`: sweeps from F on each row's own Gram until it settles."""
     k = H.shape[1]
-    size = max(_TILE, k)
-    tile = np.empty((size, k), H.dtype)
-    target = np.empty(size, H.dtype)
-    part = np.empty((k, k), H.dtype)
+    scratch = np.empty(gram_scratch(k), H.dtype)
     B = np.empty((k, k), H.dtype)
     a = np.empty(k, H.dtype)
     for i in range(start, stop):
@@ -55,7 +50,7 @@ def coordinate_entries_range(
             B[:] = 0
             a[:] = 0
         else:
-            row_gram(indices, data, weights, first, last, H, tile, target, part, B, a)
+            row_gram(indices, data, weights, first, last, H, scratch, B, a)
         for _ in range(sweeps):
             change = _sweep(B, a, f, l1, ridge, nonnegative)
             if tol > 0 and change <= tol * np.abs(f).max():

@@ -145,16 +145,16 @@ def block_krylov(
         values, Y = linalg.eigh(T[:filled, :filled], check_finite=False)
         values, Y = np.maximum(values[::-1], 0.0), Y[:, ::-1]
         lengths = np.linalg.norm(R @ Y[first:filled, :k], axis=0)  # ||A^T A v - s^2 v||
-        invariant = fresh.shape[1] == 0 and filled < m
+        missing = min(width, m - filled) - fresh.shape[1]
         done = _settled(former, values[:k], tol, total, eps)
-        if not invariant:
+        if missing <= 0:
             done = done or bool(np.all(lengths <= np.maximum(tol * values[:k], 4 * eps * values[0])))
-        converged = filled == m or (done and filled >= k and (probing or not invariant))
+        converged = filled == m or (done and filled >= k and (probing or missing <= 0))
         if converged or (steps >= max_iter and filled >= k):
             break
-        probing = invariant
-        if invariant:  # a value repeated more often than the block is wide may hide outside: look there before stopping
-            fresh = _random_block(V[:, :filled], min(width, m - filled), rng)
+        probing = missing > 0
+        if probing:  # V is all but invariant, yet values repeated more often than the block is wide may lie outside
+            fresh = np.hstack([fresh, _random_block(np.hstack([V[:, :filled], fresh]), missing, rng)])
         if limit == m:
             fresh = fresh[:, : m - filled]
         elif filled + fresh.shape[1] > limit:

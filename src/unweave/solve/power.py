@@ -78,7 +78,7 @@ def _dominant(
 
 
 def _split_pair(A, found: np.ndarray, v: np.ndarray, w: np.ndarray, length: float, tol: float) -> np.ndarray:
-    """The next v; where A^2 v = length^2 v although A v is no multiple of v, the nearer one of the vectors of +-length."""
+    """The next v; where A^2 v = length^2 v although A v is no multiple of v, the nearer of the vectors of +-length."""
     twice = _deflate(np.asarray(A @ w, dtype=np.float64), found)
     if np.linalg.norm(twice - length**2 * v) > np.sqrt(tol) * length**2:
         return w / length

@@ -36,19 +36,25 @@ class Nearest(Update):
 
 
 class Flip(Update):
-    """Boolean codes under squared loss: each bit in turn takes the value that is better given the others."""
+    """Boolean sides: all 2^k codes are tried when k ≤ 8, which is exact; beyond that each bit in turn takes the value that
+    is better given the others (squared loss)."""
 
     name = "flip"
     title = "bit flips"
+    _ENUMERATED = 8
 
     def refuses(self, model, half):
         if half.penalty.name != "boolean":
             return f"bit flips need a Boolean side, not {half.penalty.name!r}"
-        if model.kind != "quadratic":
-            return "bit flips need the squared loss with every entry observed"
+        if not model.separable:
+            return "bit flips need a loss with one prediction a column"
+        if model.shape[1] > self._ENUMERATED and model.kind != "quadratic":
+            return f"more than {self._ENUMERATED} bits need the squared loss with every entry observed"
         return None
 
     def __call__(self, model, F, half, effort):
+        if F.shape[1] <= self._ENUMERATED:
+            return _best_of_all(model, F)
         F, gram = F.copy(), model.gram_cast
         for _ in range(effort.sweeps):
             before = F.copy()
@@ -58,3 +64,14 @@ class Flip(Update):
             if np.array_equal(before, F):
                 break
         return F
+
+
+def _best_of_all(model, F):
+    """The best of all Boolean codes for every row; the first (fewest high bits) on ties."""
+    k = F.shape[1]
+    codes = ((np.arange(2**k)[:, None] >> np.arange(k)) & 1).astype(F.dtype)
+    if isinstance(model, Quadratic):
+        fixed = 0.5 * np.einsum("ct,tu,cu->c", codes, model.gram_cast, codes)
+        return codes[(fixed - model.cross @ codes.T).argmin(axis=1)]
+    losses = [model.row_values(np.ascontiguousarray(np.broadcast_to(code, F.shape))) for code in codes]
+    return codes[np.argmin(losses, axis=0)]
