@@ -70,7 +70,7 @@ def hals(products: Products, U: np.ndarray, Z: np.ndarray, sweeps: int, drop: fl
 
 def extrapolated(
     products: Products, U: np.ndarray, Z: np.ndarray, sweeps: int, drop: float,
-    beta: float = 0.5, grow: float = 1.05, slack: float = 1.01, shrink: float = 1.5,
+    beta: float = 0.5, grow: float = 1.01, slack: float = 1.005, shrink: float = 1.5,
 ) -> Loop:
     """Ang & Gillis (2019) with projection: the left factor is found at the extrapolated right one, and the pair of
     them is feasible, its objective free. A pair that is worse than the last is dropped and `beta` falls."""
@@ -143,7 +143,7 @@ def contenders(kind: str) -> dict[str, Callable[[Products, np.ndarray, np.ndarra
         return {f"{name} ×{n}": lambda P, U, Z, f=f, n=n: kl(P, U, Z, f, n) for name, f, n in choices}
     table = {}
     for name, method in (("hals", hals), ("extrapolated", extrapolated)):
-        for sweeps, drop in ((1, 0.0), (4, 0.1), (8, 0.01), (20, 0.01)):
+        for sweeps, drop in ((1, 0.0), (2, 0.0), (4, 0.1), (8, 0.01), (20, 0.01)):
             label = f"{name} sweeps={sweeps} drop={drop}"
             table[label] = lambda P, U, Z, m=method, s=sweeps, d=drop: m(P, U, Z, s, d)
     return table
@@ -171,7 +171,8 @@ def main() -> None:
         for name, loop in table.items():
             products.seconds = 0.0
             found = run(loop(products, U, Z), target)
-            best[name] = min(best.get(name, (np.inf, 0, 0.0, 0.0)), (*found, products.seconds))
+            found = (*found, products.seconds)
+            best[name] = min(best.get(name, found), found)
     print(f"{options.kind} {options.dtype}: target {target:.8g}")
     for name, (seconds, iterations, value, inside) in best.items():
         ratio = best["peer"][0] / seconds if "peer" in best else np.nan

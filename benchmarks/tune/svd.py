@@ -35,7 +35,7 @@ def seconds(call) -> tuple[float, object]:
 
 
 def least_objective(X, V: np.ndarray, total: float, mean=None) -> float:
-    """``1/2 ||X - mean - codes V^T||^2`` with the best codes for V (columns, not nec. orthonormal), in float64."""
+    """``1/2 ||X - mean - codes V^T||^2`` with the best codes for V (columns, any basis), in float64."""
     V = linalg.qr(np.asarray(V, dtype=np.float64), mode="economic")[0]
     explained = 0.0
     for start, stop in parallel.chunks(X.shape[0], 8192):
@@ -60,16 +60,18 @@ def compare(ours, peers: dict, objective, repeats: int) -> None:
                 times.append(spent)
         best = min(min(theirs[1]), min(theirs[2]))
         mine, other = objective(V), objective(V_peer)
+        verdict = "not worse" if mine <= other * (1 + 1e-7) else "worse"
         print(
-            f"{name:18s} ours {min(times):7.3f} s  peer {min(theirs[1]):7.3f} / {min(theirs[2]):7.3f} s (1/2 threads)  "
-            f"{best / min(times):5.2f}x  objective ours {mine:.8g} peer {other:.8g}  not worse: {mine <= other * (1 + 1e-7)}",
+            f"{name:16s} ours {min(times):7.3f} s  peer {min(theirs[1]):7.3f} / {min(theirs[2]):7.3f} s (1/2 threads)  "
+            f"{best / min(times):5.2f}x  objective {mine:.8g}, peer {other:.8g}: {verdict}",
             flush=True,
         )
 
 
 def fashion(folder: Path) -> np.ndarray:
     """60,000 x 784 float32 in [0, 1]."""
-    raw = gzip.open(folder / "train-images-idx3-ubyte.gz").read()
+    with gzip.open(folder / "train-images-idx3-ubyte.gz") as file:
+        raw = file.read()
     return (np.frombuffer(raw, np.uint8, offset=16).reshape(-1, 784) / 255).astype(np.float32)
 
 
@@ -91,7 +93,7 @@ def run_pca(folder: Path, k: int, repeats: int) -> None:
 
 
 def topic_matrix(n=100_000, m=50_000, nnz=5_000_000, topics=150, dtype=np.float32) -> sparse.csr_matrix:
-    """tf-idf rows of documents: lengths and words follow power laws, every document mixes two topics and common words."""
+    """tf-idf rows of documents: lengths and words follow power laws, each mixes two topics and common words."""
     rng = np.random.default_rng(0)
     lengths = np.minimum(rng.pareto(1.6, n) + 0.35, 40)
     lengths = np.maximum(3, lengths * nnz * 1.3 / lengths.sum()).astype(np.int64)

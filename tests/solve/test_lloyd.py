@@ -21,12 +21,12 @@ def clumps(n, d, k, seed, dtype, spread=1.0, shift=0.0):
     return (middles[rng.integers(k, size=n)] + spread * rng.standard_normal((n, d)) + shift).astype(dtype)
 
 
-def check_labels(X, centres, labels):
+def check_labels(X, centres, labels, rounding=0.0):
     """Every label is nearest, up to the rounding of a distance in the dtype of X, or that of a cluster left empty."""
     squares = slow.squared_distances(X, centres)
     chosen = squares[np.arange(len(X)), labels]
     scale = np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
-    near = chosen <= squares.min(axis=1) * (1 + 8 * scale) + 1e-300
+    near = chosen <= squares.min(axis=1) * (1 + 8 * scale) + rounding
     empty = np.setdiff1d(np.arange(len(centres)), squares.argmin(axis=1))
     assert np.isin(labels[~near], empty).all() and len(np.unique(labels[~near])) == (~near).sum()
 
@@ -36,7 +36,7 @@ def follow(X, k, start, weights=None, steps=60, scheme=None):
     w = np.ones(len(X)) if weights is None else weights
     scheme = scheme or Lloyd(X, k, weights)
     state, former = scheme.start(start), np.inf
-    tolerance = 20 * np.finfo(X.dtype).eps
+    tolerance = 50 * np.finfo(X.dtype).eps
     for _ in range(steps):
         before = state["centres"].copy()
         state, value = scheme.step(state)
@@ -48,7 +48,7 @@ def follow(X, k, start, weights=None, steps=60, scheme=None):
         means = sums[filled] / np.bincount(labels, weights=w, minlength=k)[filled, None]
         np.testing.assert_allclose(state["centres"][filled], means, rtol=tolerance, atol=tolerance * np.abs(X).max())
         np.testing.assert_allclose(value, slow.objective(X, w, state["centres"], labels), rtol=1e-8, atol=1e-300)
-        assert value <= former * (1 + 1e-6)
+        assert value <= former * (1 + 1e-6) + (tolerance * np.abs(X).max()) ** 2 * X.size
         former = value
         if scheme.converged(state):
             break
@@ -111,9 +111,7 @@ def test_large_mean(dtype, d, shift):
     for _ in range(8):
         before = state["centres"]
         state, value = scheme.step(state)
-        squares = slow.squared_distances(X, before)
-        rounding = np.finfo(dtype).eps * shift * np.sqrt(squares.max())
-        assert (squares[np.arange(500), state["labels"]] <= squares.min(axis=1) + rounding).all()
+        check_labels(X, before, state["labels"], 100 * np.finfo(dtype).eps * shift)
         np.testing.assert_allclose(value, slow.objective(X, w, state["centres"], state["labels"]),
                                    rtol=50 * np.finfo(dtype).eps * shift)
 
@@ -148,7 +146,7 @@ def test_empty_clusters_take_the_farthest_rows(d):
     np.testing.assert_array_equal(state["centres"][3:], X[farthest])
     while not scheme.converged(state):
         before = state["centres"]
-        state, value = scheme.step(state)
+        state, _ = scheme.step(state)
         check_labels(X, before, state["labels"])
     assert np.bincount(state["labels"], minlength=7).min() > 0
 
@@ -209,7 +207,8 @@ def test_assign(dtype, d):
 def test_kernels_equal_their_twins(dtype):
     X = clumps(150, 10, 4, seed=4, dtype=dtype)
     rng = np.random.default_rng(0)
-    weights, old, new = rng.random(150), rng.integers(-1, 5, 150, dtype=np.int32), rng.integers(5, size=150, dtype=np.int32)
+    weights, old = rng.random(150), rng.integers(-1, 5, 150, dtype=np.int32)
+    new = rng.integers(5, size=150, dtype=np.int32)
     sums, counts = rng.random((5, 10)), rng.random(5)
     expected = slow.move_sums(X, weights, old, new, sums, counts)
     changed = kernels.move_sums(X, weights, 1, old, new, sums, counts, 0, 150)

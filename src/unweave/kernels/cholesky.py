@@ -51,7 +51,7 @@ def _factor_rows(P, scale, tolerance):
 
 @kernel
 def _factor_block(B, begin, end, scratch, scale, tolerance):
-    """Rows ``[begin, end)`` of the factor, given those above: ``B[begin:end, begin:] - R[:begin, begin:end]' R[...]``."""
+    """Rows ``[begin, end)`` of the factor, given those above it, which are subtracted first."""
     width, height = B.shape[0] - begin, end - begin
     P = scratch[: height * width].reshape(height, width)
     if begin > 0:
@@ -100,17 +100,38 @@ def scratch_size(n):
 
 
 @kernel
-def solve_factored(R, x):
-    """Overwrite x with the solution of ``R'R y = x``."""
+def _forward(R, x):
+    """Overwrite x with the solution of ``R'y = x``: four unknowns at a time leave the rest in one loop."""
+    n, j = R.shape[0], 0
+    while j + 4 <= n:
+        for r in range(j, j + 4):
+            for c in range(j, r):
+                x[r] -= R[c, r] * x[c]
+            x[r] /= R[r, r]
+        rest, p, q, u, v = x[j + 4 :], x[j], x[j + 1], x[j + 2], x[j + 3]
+        a, b, c, d = R[j, j + 4 :], R[j + 1, j + 4 :], R[j + 2, j + 4 :], R[j + 3, j + 4 :]
+        for t in range(n - j - 4):
+            rest[t] -= p * a[t] + q * b[t] + u * c[t] + v * d[t]
+        j += 4
+    for r in range(j, n):
+        for c in range(j, r):
+            x[r] -= R[c, r] * x[c]
+        x[r] /= R[r, r]
+
+
+@kernel
+def _backward(R, x):
+    """Overwrite x with the solution of ``R y = x``."""
     n = R.shape[0]
-    for j in range(n):
-        x[j] /= R[j, j]
-        known, row, rest = x[j], R[j, j + 1 :], x[j + 1 :]
-        for t in range(n - j - 1):
-            rest[t] -= known * row[t]
     for j in range(n - 1, -1, -1):
-        row, rest = R[j, j + 1 :], x[j + 1 :]
-        total = x[j]
+        row, rest, total = R[j, j + 1 :], x[j + 1 :], x[j]
         for t in range(n - j - 1):
             total -= row[t] * rest[t]
         x[j] = total / R[j, j]
+
+
+@kernel
+def solve_factored(R, x):
+    """Overwrite x with the solution of ``R'R y = x``, R from :func:`factor`."""
+    _forward(R, x)
+    _backward(R, x)

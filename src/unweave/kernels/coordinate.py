@@ -18,7 +18,6 @@ def coordinate_range(A, B, F, out, inverse, l1, ridge, nonnegative, sweeps, tol,
     """
     k = B.shape[0]
     zero = F.dtype.type(0)
-    free = F.dtype.type(0 if nonnegative else 1)  # weight of the negative branch of the soft threshold
     watch = tol > 0 or drop > 0
     W, C = np.empty((k, TILE), F.dtype), np.empty((k, TILE), F.dtype)
     acc, live = np.empty(TILE, F.dtype), np.empty(TILE, F.dtype)
@@ -73,7 +72,7 @@ def coordinate_range(A, B, F, out, inverse, l1, ridge, nonnegative, sweeps, tol,
                 for i in range(TILE):
                     old = W[t, i]
                     v = old + acc[i] * scale
-                    v = max(v - shift, zero) + free * min(v + shift, zero)
+                    v = max(v - shift, zero) if nonnegative else max(v - shift, zero) + min(v + shift, zero)
                     v = v if live[i] > zero else old
                     change[i] = max(change[i], abs(v - old))
                     size[i] = max(size[i], abs(v))

@@ -37,29 +37,18 @@ def gather(indices, data, weights, first, last, H, tile, target):
 
 
 @kernel
-def _gather_panels(indices, data, weights, first, last, H, panels, cross):
-    """As `gather`, in panels of 32 columns stored one after the other; ``cross = sum_j w_j x_j h_j``."""
-    k, count = H.shape[1], last - first
+def _gather_panel(indices, data, weights, first, H, left, panel, target):
+    """As `gather`, for the columns from `left` on that fit into `panel`."""
+    count, width = panel.shape
     weighted = weights.shape[0] > 0
     root = H.dtype.type(1)
-    cross[:] = 0
-    for left in range(0, k, _PANEL):
-        width = min(_PANEL, k - left)
-        panel, total = panels[left * count : (left + width) * count].reshape(count, width), cross[left : left + width]
-        for e in range(count):
-            x, row, source = data[first + e], panel[e], H[indices[first + e], left : left + width]
-            if weighted:
-                x *= weights[first + e]
-                root = np.sqrt(weights[first + e])
-            # the constant length of a full panel unrolls
-            if width == _PANEL:
-                for t in range(_PANEL):
-                    total[t] += x * source[t]
-                    row[t] = root * source[t]
-            else:
-                for t in range(width):
-                    total[t] += x * source[t]
-                    row[t] = root * source[t]
+    for e in range(count):
+        if weighted:
+            root = np.sqrt(weights[first + e])
+        source, row = H[indices[first + e], left : left + width], panel[e]
+        for t in range(width):
+            row[t] = root * source[t]
+        target[e] = root * data[first + e]
 
 
 @kernel
@@ -79,34 +68,46 @@ def _add_block(B, block, top, left, fresh):
 @kernel
 def gram_scratch(k):
     """Numbers of scratch that :func:`row_gram` needs."""
-    return (GRAM_TILE + 1) * k + _PANEL * _PANEL
+    return GRAM_TILE * (k + 1) + _PANEL * (_PANEL + 1)
 
 
 @kernel
 def row_gram(indices, data, weights, first, last, H, scratch, B, a):
-    """``a = sum_j w_j x_j h_j`` and the upper triangle of ``B = sum_j w_j h_j h_j'`` over the entries ``[first, last)``.
+    """``a = sum_j w_j x_j h_j`` and the upper triangle of ``B = sum_j w_j h_j h_j'`` over entries ``[first, last)``.
 
     Tile after tile, so a row of any length needs no more memory than a short one. Products of panels of 32 columns
     stay on or above the diagonal, and in the range where OpenBLAS has its fast small kernels: at k = 256 this takes
     0.6 of the time of one product a tile.
     """
     k = H.shape[1]
-    cross, block, panels = scratch[:k], scratch[k : k + _PANEL * _PANEL], scratch[k + _PANEL * _PANEL :]
+    cross, target, block = scratch[:_PANEL], scratch[_PANEL : _PANEL + GRAM_TILE], scratch[_PANEL + GRAM_TILE :]
+    panels = block[_PANEL * _PANEL :]
     a[:] = 0
+    if first == last:
+        B[:] = 0
     for begin in range(first, last, GRAM_TILE):
         count, fresh = min(GRAM_TILE, last - begin), begin == first
-        _gather_panels(indices, data, weights, begin, begin + count, H, panels, cross)
-        for t in range(k):
-            a[t] += cross[t]
-        for top in range(0, k, _PANEL):
-            height = min(_PANEL, k - top)
-            upper = panels[top * count : (top + height) * count].reshape(count, height)
-            for left in range(top, k, _PANEL):
-                width = min(_PANEL, k - left)
-                other = panels[left * count : (left + width) * count].reshape(count, width)
-                product = block[: height * width].reshape(height, width)
-                np.dot(upper.T, other, product)
+        for left in range(0, k, _PANEL):
+            width = min(_PANEL, k - left)
+            right = panels[left * count : (left + width) * count].reshape(count, width)
+            _gather_panel(indices, data, weights, begin, H, left, right, target)
+            np.dot(target[:count], right, cross[:width])
+            part = a[left : left + width]
+            for t in range(width):
+                part[t] += cross[t]
+            for top in range(0, left + 1, _PANEL):
+                upper = panels[top * count : (top + min(_PANEL, k - top)) * count].reshape(count, min(_PANEL, k - top))
+                product = block[: upper.shape[1] * width].reshape(upper.shape[1], width)
+                np.dot(upper.T, right, product)
                 _add_block(B, product, top, left, fresh)
+
+
+@kernel
+def mirror(B):
+    """Copy the upper triangle of `B` to the lower one."""
+    for t in range(B.shape[0]):
+        for u in range(t):
+            B[t, u] = B[u, t]
 
 
 @kernel

@@ -1,73 +1,95 @@
-"""Orthogonal matching pursuit on summaries: cross products and one Gram."""
+"""Orthogonal matching pursuit from Gram matrices: sparse rows, one atom after the other.
+
+With ``B = H'H`` and ``a = H'x`` the residual of x never has to be formed. Each new atom adds one row to the Cholesky
+factor of the chosen atoms; that row, taken against *all* atoms (D below), also updates every correlation at once:
+
+    D_s = (B[t] - sum_i D_i[t] D_i) / sqrt(pivot),   y_s = corr[t] / sqrt(pivot),   corr -= y_s D_s,   |res|^2 -= y_s^2
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from unweave.kernels import kernel
+from unweave.kernels.entries import gram_scratch, mirror, row_gram
 
 
 @kernel
-def pursue_range(A, B, s, tolerance, out, start, stop):
-    """Rows ``[start, stop)`` of `out`: at most s coordinates each, chosen by correlation with the residual.
+def _best_atom(corr, B, used):
+    """The unused atom that lowers the residual most on its own, ``argmax corr_t^2 / B_tt``, and by how much."""
+    best, gain = -1, 0.0
+    for t in range(corr.shape[0]):
+        if not used[t] and B[t, t] > 0:
+            score = np.float64(corr[t]) * corr[t] / B[t, t]
+            if score > gain:
+                best, gain = t, score
+    return best, gain
 
-    A Cholesky factor L of the chosen part of B grows by one row at a time (batch OMP). A row ends early when nothing
-    correlates with its residual any more, or when the next component depends on those chosen.
-    """
+
+@kernel
+def _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, f):
+    """Write to f the code of at most `most` atoms; `corr` comes in as a = H'x and is spoilt."""
+    k, count, left = corr.shape[0], 0, norm
+    used[:] = False
+    f[:] = 0
+    while count < most and left > tolerance * norm:
+        t, gain = _best_atom(corr, B, used)
+        if t < 0 or gain <= tolerance * norm:
+            break
+        used[t] = True
+        pivot = B[t, t]
+        for i in range(count):
+            pivot -= D[i, t] * D[i, t]
+        if not pivot > tolerance * B[t, t]:
+            continue
+        row = D[count]
+        row[:] = B[t]
+        for i in range(count):
+            other, multiple = D[i], D[i, t]
+            for u in range(k):
+                row[u] -= multiple * other[u]
+        root = np.sqrt(pivot)
+        part = corr[t] / root
+        for u in range(k):
+            row[u] /= root
+            corr[u] -= part * row[u]
+        y[count] = part
+        chosen[count] = t
+        left -= np.float64(part) * part
+        count += 1
+    # back-substitution with L[i, j] = D_j[chosen_i]
+    for j in range(count - 1, -1, -1):
+        total = y[j]
+        for i in range(j + 1, count):
+            total -= D[j, chosen[i]] * f[chosen[i]]
+        f[chosen[j]] = total / D[j, chosen[j]]
+
+
+@kernel
+def pursue_range(A, B, norms, most, tolerance, out, start, stop):
+    """Rows that share the Gram `B`: ``out[i]`` from the cross products ``A[i]`` and the squared norm ``norms[i]``."""
     k = B.shape[0]
-    chosen = np.empty(s, np.int64)
-    L = np.zeros((s, s), B.dtype)
-    y = np.empty(s, B.dtype)
-    x = np.empty(s, B.dtype)
-    slope = np.empty(k, B.dtype)
+    D, y = np.empty((most, k), B.dtype), np.empty(most, B.dtype)
+    chosen, used = np.empty(most, np.int64), np.empty(k, np.bool_)
+    corr = np.empty(k, B.dtype)
     for i in range(start, stop):
-        out[i, :] = 0
-        slope[:] = A[i]
-        largest = np.abs(slope).max()
-        count = 0
-        while count < s:
-            best, top = -1, tolerance * largest
-            for t in range(k):
-                if B[t, t] <= 0:
-                    continue
-                taken = False
-                for c in range(count):
-                    if chosen[c] == t:
-                        taken = True
-                strength = abs(slope[t]) / np.sqrt(B[t, t])
-                if not taken and strength > top / np.sqrt(B[t, t]) and (
-                    best < 0 or strength > abs(slope[best]) / np.sqrt(B[best, best])
-                ):
-                    best = t
-            if best < 0:
-                break
-            pivot = B[best, best]
-            for r in range(count):
-                total = B[best, chosen[r]]
-                for c in range(r):
-                    total -= L[r, c] * y[c]
-                y[r] = total / L[r, r]
-                pivot -= y[r] * y[r]
-            if pivot <= 1e-6 * B[best, best]:
-                break
-            for r in range(count):
-                L[count, r] = y[r]
-            L[count, count] = np.sqrt(pivot)
-            chosen[count] = best
-            count += 1
-            for r in range(count):
-                total = A[i, chosen[r]]
-                for c in range(r):
-                    total -= L[r, c] * x[c]
-                x[r] = total / L[r, r]
-            for r in range(count - 1, -1, -1):
-                total = x[r]
-                for c in range(r + 1, count):
-                    total -= L[c, r] * x[c]
-                x[r] = total / L[r, r]
-            for t in range(k):
-                slope[t] = A[i, t]
-                for c in range(count):
-                    slope[t] -= B[t, chosen[c]] * x[c]
-        for c in range(count):
-            out[i, chosen[c]] = x[c]
+        corr[:] = A[i]
+        _pursue(corr, B, norms[i], most, tolerance, D, y, chosen, used, out[i])
+
+
+@kernel
+def pursue_entries_range(indptr, indices, data, weights, H, most, tolerance, out, start, stop):
+    """Rows with a Gram of their own, formed from their observed entries."""
+    k = H.shape[1]
+    D, y = np.empty((most, k), H.dtype), np.empty(most, H.dtype)
+    chosen, used = np.empty(most, np.int64), np.empty(k, np.bool_)
+    corr, B = np.empty(k, H.dtype), np.empty((k, k), H.dtype)
+    scratch = np.empty(gram_scratch(k), H.dtype)
+    for i in range(start, stop):
+        row_gram(indices, data, weights, indptr[i], indptr[i + 1], H, scratch, B, corr)
+        mirror(B)
+        norm = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            square = np.float64(data[e]) * data[e]
+            norm += weights[e] * square if weights.shape[0] > 0 else square
+        _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, out[i])

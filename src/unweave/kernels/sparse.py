@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from unweave.kernels import kernel
 
 
@@ -36,7 +38,10 @@ def csr_rows_times_dense(indptr, indices, data, B, out, start, stop):
 def csr_rows_times_vector(indptr, indices, data, b, out, start, stop):
     """``out[i] = sum_p data[p] * b[indices[p]]``: the same for one column, where there is nothing to vectorise over."""
     for i in range(start, stop):
+        entries = data[indptr[i] : indptr[i + 1]]
+        places = indices[indptr[i] : indptr[i + 1]]
         total = data.dtype.type(0)
-        for p in range(indptr[i], indptr[i + 1]):
-            total += data[p] * b[indices[p]]
+        for p in range(len(entries)):
+            # An unsigned place spares numba's test for indices counted from the end, a quarter of the time here.
+            total += entries[p] * b[np.uint32(places[p])]
         out[i] = total

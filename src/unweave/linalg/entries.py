@@ -1,109 +1,263 @@
-"""Rows with entries of their own: least squares, coordinate sweeps, values and gradients over what was observed.
+"""Least squares for rows that see only some entries, or weigh them: each row has a Gram matrix of its own.
 
-Entries are CSR (`indptr` int64, `indices` int32, `data`), with `weights` of the same length or empty for all ones. `H`
-(m × k) holds the other factor with the vector of column j in row j. Work is cut at rows so that chunks hold about as
-many entries each; every function gives the same bits on any number of threads.
+The observed entries are CSR: row i owns ``indices[indptr[i]:indptr[i + 1]]`` and the ``data`` and ``weights`` beside
+them (`weights` empty or None: all ones; indices in any order). `H` (m x k) holds the vector of column j in row j. With
+O_i the columns that row i observes, every function below deals with
+
+    1/2 sum_{j in O_i} w_ij (x_ij - f_i . h_j)^2 + ridge_i/2 |f_i|^2        for the rows f_i of F (n x k).
+
+Rows are independent, so any number of threads gives the same bits, provided that BLAS runs on one thread
+(:func:`unweave.parallel.single_blas`, which every fit holds). Entries are taken on trust here: an index out of range is
+not caught.
+
+Reference: Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan (2008), Large-scale parallel collaborative filtering for the
+Netflix prize.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave import parallel
 from unweave.kernels.entries import gradient_range, nearest_range, predict_range, values_range
-from unweave.kernels.entries_coordinate import coordinate_entries_range
+from unweave.kernels.entries_coordinate import coordinate_range
+from unweave.kernels.entries_descend import descend_range
 from unweave.kernels.entries_solve import solve_range
-from unweave.linalg.sparse import row_bounds
+from unweave.linalg.least_norm import least_norm
+
+# multiplications in one call of a kernel: 2 to 20 ms
+_CHUNK = 2.0e8
 
 
-def _spread(task, indptr: NDArray, width: int) -> None:
-    """Run ``task(start, stop)`` over ranges of rows with about equal numbers of entries."""
-    bounds = row_bounds(indptr, width)
-    parallel.run(lambda a, b: task(int(bounds[a]), int(bounds[b])), len(bounds) - 1, 1)
+class Observed(NamedTuple):
+    """Entries and the other factor in the layout of the kernels: int64, int32, one float dtype, C order."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    weights: np.ndarray
+    H: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.indptr.shape[0] - 1
 
 
-def solve_rows(
-    indptr: NDArray, indices: NDArray, data: NDArray, weights: NDArray, H: NDArray, ridge: float | NDArray = 0.0
-) -> NDArray:
-    """For every row the f that minimises ½ Σ_j w_j (x_j − f·h_j)² + ½·ridge·‖f‖², by Cholesky; of several, the shortest.
+def normalise(indptr, indices, data, weights, H) -> Observed:
+    """The dtype of `H` rules (float32 or float64, others become float64); what already fits is not copied."""
+    dtype = H.dtype if H.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    weights = np.empty(0, dtype) if weights is None else weights
+    floats = [np.ascontiguousarray(v, dtype=dtype) for v in (data, weights, H)]
+    return Observed(
+        np.ascontiguousarray(indptr, dtype=np.int64), np.ascontiguousarray(indices, dtype=np.int32), *floats
+    )
 
-    `ridge` is one number, or one for each row. Rows without entries are zero. Rows whose matrix is singular to working
-    precision are solved again by their singular values, in float64.
-    """
-    n, k = len(indptr) - 1, H.shape[1]
-    strengths = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, dtype=H.dtype), (n,)))
-    out, failed = np.zeros((n, k), H.dtype), np.zeros(n, np.bool_)
-    tolerance = H.dtype.type(4 * k * np.finfo(H.dtype).eps)
 
-    def task(start, stop):
-        solve_range(indptr, indices, data, weights, H, strengths, tolerance, out, failed, start, stop)
+def spread(task: Callable[[int, int], object], indptr: np.ndarray, entry_cost: float, row_cost: float) -> None:
+    """Run ``task(start, stop)`` over ranges of rows of about equal work, however unequal the rows are."""
+    n = indptr.shape[0] - 1
+    work = (indptr - indptr[0]) * float(entry_cost) + np.arange(n + 1) * float(row_cost)
+    pieces = int(np.clip(np.ceil(work[-1] / _CHUNK), 1, max(n, 1)))
+    cuts = np.searchsorted(work, np.linspace(0.0, work[-1], pieces + 1)[1:-1])
+    cuts = np.unique(np.concatenate([[0], cuts, [n]]))
+    parallel.run(lambda start, stop: task(int(cuts[start]), int(cuts[stop])), cuts.shape[0] - 1, 1)
 
-    _spread(task, indptr, k * k)
-    for i in np.flatnonzero(failed):
-        out[i] = _shortest(indptr, indices, data, weights, H, float(strengths[i]), i)
+
+def per_row(value: float | np.ndarray, n: int, dtype: np.dtype) -> np.ndarray:
+    """A number, or one a row, as one a row."""
+    return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=dtype), (n,)))
+
+
+def _without_held(entries: Observed, F: np.ndarray, held: Sequence[int]) -> tuple[Observed, np.ndarray]:
+    """The problem in the columns that are free: the part of the held ones is taken off the data."""
+    columns = np.asarray(held, dtype=np.intp)
+    free = np.setdiff1d(np.arange(entries.H.shape[1]), columns)
+    known = predict_entries(entries.indptr, entries.indices, entries.H[:, columns], F[:, columns])
+    H = np.ascontiguousarray(entries.H[:, free])
+    return entries._replace(data=entries.data - known, H=H), free
+
+
+def _update(entries: Observed, F: np.ndarray, held: Sequence[int], half_step: Callable) -> np.ndarray:
+    """``half_step(entries, rows)`` on a copy of F, or on its free columns alone."""
+    dtype = entries.H.dtype
+    if len(held) == 0:
+        return half_step(entries, np.array(F, dtype=dtype, order="C"))
+    out = np.array(F, dtype=dtype, order="C")
+    smaller, free = _without_held(entries, out, held)
+    out[:, free] = half_step(smaller, np.ascontiguousarray(out[:, free]))
     return out
 
 
-def _shortest(indptr, indices, data, weights, H, ridge: float, i: int) -> NDArray:
-    """The least-squares solution of least norm of one row."""
-    own = slice(indptr[i], indptr[i + 1])
-    root = np.sqrt(weights[own].astype(np.float64)) if weights.size else 1.0
-    A = H[indices[own]].astype(np.float64) * (root[:, None] if weights.size else 1.0)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    keep = s > max(A.shape) * np.finfo(H.dtype).eps * s.max(initial=0)
-    return ((U.T @ (data[own] * root))[keep] * s[keep] / (s[keep] ** 2 + ridge)) @ Vt[keep]
+def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[int] = ()) -> np.ndarray:
+    """Exact least-squares rows: ``f_i = (sum_j w h_j h_j' + ridge_i I)^-1 sum_j w x h_j`` over the entries of row i.
+
+    Where the minimum is not unique (no ridge, and too few or dependent entries) the solution of least norm; rows
+    without entries are 0. `ridge` is a number or one a row (a ridge times the number of entries, say). The columns
+    `held` of `F` stay as they are: biases that ride along as extra columns, for example. `F` is only read for them.
+
+    Rows with fewer entries than unknowns solve the smaller system ``f = S'(S S' + ridge I)^-1 s`` instead.
+
+    >>> import numpy as np
+    >>> H = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> indptr, indices, data = np.array([0, 3, 4]), np.array([0, 1, 2, 2]), np.array([1.0, 2.0, 3.0, 4.0])
+    >>> solve_rows(indptr, indices, data, None, H, np.zeros((2, 2)), 0.0)
+    array([[1., 2.],
+           [2., 2.]])
+    """
+
+    def half_step(entries: Observed, out: np.ndarray) -> np.ndarray:
+        n, k = out.shape
+        ridges = per_row(ridge, n, out.dtype)
+        failed = np.zeros(n, dtype=np.bool_)
+        tolerance = out.dtype.type(max(k, 1) * np.finfo(out.dtype).eps)
+        spread(
+            lambda start, stop: solve_range(*entries, ridges, tolerance, out, failed, start, stop),
+            entries.indptr, k * (k + 8), k**3 / 3 + 1000,
+        )
+        rows = np.flatnonzero(failed)
+
+        def again(start: int, stop: int) -> None:
+            for i in rows[start:stop]:
+                out[i] = least_norm(entries, i, float(ridges[i]))
+
+        parallel.run(again, rows.shape[0], 16)
+        return out
+
+    return _update(normalise(indptr, indices, data, weights, H), F, held, half_step)
+
+
+def descend_rows(
+    indptr, indices, data, weights, H, F, ridge, steps: int = 3, *, held: Sequence[int] = ()
+) -> np.ndarray:
+    """At most `steps` conjugate-gradient steps from each row of `F` towards the solution of :func:`solve_rows`.
+
+    Cheaper than the exact solve when k is large (``steps * k`` against ``k^2`` an entry), and no row's objective ever
+    rises. Reference: G. Takács, I. Pilászy, D. Tikk (2011), Applications of the conjugate gradient method for implicit
+    feedback collaborative filtering.
+
+    >>> import numpy as np
+    >>> H = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> indptr, indices, data = np.array([0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 3.0])
+    >>> descend_rows(indptr, indices, data, None, H, np.zeros((1, 2)), 0.0, steps=2).round(6)
+    array([[1., 2.]])
+    """
+
+    def half_step(entries: Observed, out: np.ndarray) -> np.ndarray:
+        n, k = out.shape
+        ridges = per_row(ridge, n, out.dtype)
+        spread(
+            lambda start, stop: descend_range(*entries, ridges, steps, out, start, stop),
+            entries.indptr, 8 * (steps + 1) * (k + 8), 1000,
+        )
+        return out
+
+    return _update(normalise(indptr, indices, data, weights, H), F, held, half_step)
 
 
 def coordinate_rows(
-    indptr: NDArray, indices: NDArray, data: NDArray, weights: NDArray, H: NDArray, F: NDArray, l1: float, ridge: float,
-    nonnegative: bool, sweeps: int, tol: float,
-) -> NDArray:  # fmt: skip
-    """Coordinate sweeps from F on every row's own ½ Σ_j w_j (x_j − f·h_j)² + l1·‖f‖₁ + ½·ridge·‖f‖² (f ≥ 0 if asked).
+    indptr, indices, data, weights, H, F, l1, ridge, nonnegative: bool, sweeps: int, tol: float,
+    *, held: Sequence[int] = (),
+) -> np.ndarray:
+    """Coordinate descent from each row of `F`, with ``+ l1 |f|_1`` and, if asked, ``f >= 0``.
 
-    A row forms its Gram once, then sweeps; it stops after `sweeps`, or when the largest change is at most `tol` times
-    its largest entry. No sweep raises the value.
+    Each sweep minimises exactly over one entry after the other, so no row's objective rises. A row stops when its
+    largest change is at most `tol` times its largest entry. `l1` and `ridge` are numbers or one a row. Columns in
+    `held` are neither changed nor constrained. Reference: C.-J. Hsieh, I. Dhillon (2011), Fast coordinate descent
+    methods with variable selection for non-negative matrix factorization.
+
+    >>> import numpy as np
+    >>> H = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> indptr, indices, data = np.array([0, 2]), np.array([0, 1]), np.array([2.0, -1.0])
+    >>> coordinate_rows(indptr, indices, data, None, H, np.ones((1, 2)), 0.5, 0.0, True, 10, 0.0)
+    array([[1.5, 0. ]])
     """
-    out, kind = np.empty_like(F), H.dtype.type
 
-    def task(start, stop):
-        coordinate_entries_range(
-            indptr, indices, data, weights, H, F, kind(l1), kind(ridge), bool(nonnegative), int(sweeps), kind(tol),
-            out, start, stop,
-        )  # fmt: skip
+    def half_step(entries: Observed, out: np.ndarray) -> np.ndarray:
+        n, k = out.shape
+        l1s, ridges = per_row(l1, n, out.dtype), per_row(ridge, n, out.dtype)
+        limit = out.dtype.type(tol)
+        spread(
+            lambda start, stop: coordinate_range(
+                *entries, l1s, ridges, bool(nonnegative), int(sweeps), limit, out, start, stop
+            ),
+            entries.indptr, k * (k + 8), (1 + sweeps) * k * k + 1000,
+        )
+        return out
 
-    _spread(task, indptr, H.shape[1] ** 2)
+    return _update(normalise(indptr, indices, data, weights, H), F, held, half_step)
+
+
+def predict_entries(indptr, indices, H, F) -> np.ndarray:
+    """``f_i . h_j`` at the observed entries, in their order: (nnz,) in the dtype of `H`.
+
+    >>> import numpy as np
+    >>> predict_entries(np.array([0, 2]), np.array([1, 0]), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0]]))
+    array([7., 3.])
+    """
+    entries = normalise(indptr, indices, (), None, H)
+    F = np.ascontiguousarray(F, dtype=entries.H.dtype)
+    out = np.empty(entries.indices.shape[0], entries.H.dtype)
+    spread(
+        lambda start, stop: predict_range(entries.indptr, entries.indices, entries.H, F, out, start, stop),
+        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+    )
     return out
 
 
-def row_values(
-    indptr: NDArray, indices: NDArray, data: NDArray, weights: NDArray, H: NDArray, F: NDArray
-) -> NDArray[np.float64]:
-    """½ Σ_j w_j (x_j − f·h_j)² of every row."""
-    out = np.empty(len(indptr) - 1)
-    _spread(lambda a, b: values_range(indptr, indices, data, weights, H, F, out, a, b), indptr, H.shape[1])
+def row_values(indptr, indices, data, weights, H, F) -> np.ndarray:
+    """``1/2 sum_j w_ij (x_ij - f_i . h_j)^2`` for each row, in float64.
+
+    >>> import numpy as np
+    >>> row_values(np.array([0, 2]), np.array([1, 0]), np.array([7.0, 5.0]), None,
+    ...            np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 1.0]]))
+    array([2.])
+    """
+    entries = normalise(indptr, indices, data, weights, H)
+    F = np.ascontiguousarray(F, dtype=entries.H.dtype)
+    out = np.empty(entries.n_rows, np.float64)
+    spread(
+        lambda start, stop: values_range(*entries, F, out, start, stop),
+        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+    )
     return out
 
 
-def predict_entries(indptr: NDArray, indices: NDArray, H: NDArray, F: NDArray) -> NDArray:
-    """f_i·h_j at every observed entry."""
-    out = np.empty(len(indices), H.dtype)
-    _spread(lambda a, b: predict_range(indptr, indices, H, F, out, a, b), indptr, H.shape[1])
+def gradient_rows(indptr, indices, residual_gradient, H) -> np.ndarray:
+    """``sum_j g_ij h_j`` for each row, with the numbers g given at the entries: (n x k) in the dtype of `H`.
+
+    >>> import numpy as np
+    >>> gradient_rows(np.array([0, 2]), np.array([1, 0]), np.array([1.0, -1.0]), np.array([[1.0, 2.0], [3.0, 5.0]]))
+    array([[2., 3.]])
+    """
+    entries = normalise(indptr, indices, residual_gradient, None, H)
+    out = np.empty((entries.n_rows, entries.H.shape[1]), entries.H.dtype)
+    spread(
+        lambda start, stop: gradient_range(
+            entries.indptr, entries.indices, entries.data, entries.H, out, start, stop
+        ),
+        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+    )
     return out
 
 
-def gradient_rows(indptr: NDArray, indices: NDArray, slopes: NDArray, H: NDArray) -> NDArray:
-    """Σ_j g_ij h_j of every row, for numbers g given at the entries."""
-    out, slopes = np.empty((len(indptr) - 1, H.shape[1]), H.dtype), np.ascontiguousarray(slopes, dtype=H.dtype)
-    _spread(lambda a, b: gradient_range(indptr, indices, slopes, H, out, a, b), indptr, H.shape[1])
-    return out
+def nearest_rows(indptr, indices, data, weights, H) -> tuple[np.ndarray, np.ndarray]:
+    """``argmin_t sum_j w_ij (x_ij - H[j, t])^2`` over the observed entries (k-means with missing entries).
 
+    The columns of `H` are the centres. Returns the labels (int32, the first on ties) and those sums (float64); a row
+    without entries gets label 0 and value 0.
 
-def nearest_rows(
-    indptr: NDArray, indices: NDArray, data: NDArray, weights: NDArray, H: NDArray
-) -> tuple[NDArray, NDArray]:
-    """argmin_t Σ_j w_j (x_j − H[j, t])² over the entries of every row (the first on ties), and that minimum."""
-    n = len(indptr) - 1
-    labels, values = np.empty(n, np.int32), np.empty(n)
-    _spread(lambda a, b: nearest_range(indptr, indices, data, weights, H, labels, values, a, b), indptr, H.shape[1])
+    >>> import numpy as np
+    >>> centres = np.array([[0.0, 5.0], [0.0, 5.0]])
+    >>> nearest_rows(np.array([0, 1, 3]), np.array([1, 0, 1]), np.array([4.0, 1.0, 0.0]), None, centres)
+    (array([1, 0], dtype=int32), array([1., 1.]))
+    """
+    entries = normalise(indptr, indices, data, weights, H)
+    labels, values = np.empty(entries.n_rows, np.int32), np.empty(entries.n_rows, np.float64)
+    spread(
+        lambda start, stop: nearest_range(*entries, labels, values, start, stop),
+        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+    )
     return labels, values

@@ -47,15 +47,15 @@ class Blocks(Objective):
             self._half_norm = sum(block.half_norm for _, _, block in self)  # type: ignore[attr-defined]
         return self._half_norm
 
-    @property
-    def heaviest(self):
-        return 1.0
+    def row_norms(self) -> np.ndarray:
+        """‖x_i‖² of every row."""
+        return np.concatenate([block.row_norms() for _, _, block in self])  # type: ignore[attr-defined]
 
     def rows_given(self, Z):
         if not (self.squared and self.complete):
             return super().rows_given(Z)
         cross = np.concatenate([block.rows_given(Z).cross for _, _, block in self])
-        return Quadratic(cross, gram(Z.T), self.half_norm)
+        return Quadratic(cross, gram(Z.T), self.half_norm, self.row_norms)
 
     def columns_given(self, U):
         if not (self.squared and self.complete):

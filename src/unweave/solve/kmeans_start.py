@@ -85,9 +85,9 @@ def kmeans_plus_plus(X: np.ndarray, k: int, rng: np.random.Generator, sample_wei
     """Greedy k-means++: k rows of X, spread out in proportion to squared distance.
 
     Each next centre is the best of `trials` rows (2 + ln k unless told) drawn with probability proportional to
-    ``w_i min_j |x_i - c_j|^2``; best means the smallest sum of those numbers afterwards. One fused pass over X a centre,
-    in which the triangle inequality spares the rows that no candidate can come nearer to. The start of choice for
-    k-means: its expected cost is within a factor O(log k) of the best.
+    ``w_i min_j |x_i - c_j|^2``; best means the smallest sum of those numbers afterwards. One fused pass over X a
+    centre, in which the triangle inequality spares the rows that no candidate can come nearer to. The start of choice
+    for k-means: its expected cost is within a factor O(log k) of the best.
 
     Reference: D. Arthur, S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
 

@@ -12,6 +12,7 @@ __all__ = ["Lloyd", "assign", "choose_lloyd"]
 
 _FAR_MEAN = 16.0  # |mean|^2 against the mean squared deviation, beyond which a centred copy of X is made
 _CANCELLED = 1e-7  # objective against the sum of squares, below which it is summed from differences
+_SHRUNK = 16.0  # a cluster this much lighter than it was has its sum made from nothing
 _FEW = 2000  # moved rows that are added up on one thread, without partial sums
 
 
@@ -80,7 +81,8 @@ class Lloyd:
             return np.zeros(d), X
         shift = mean.astype(X.dtype)
         copy = np.empty_like(X)
-        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, chunk_rows(d, 1, 2**16))
+        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n,
+                     chunk_rows(d, 1, 2**16))
         return shift.astype(np.float64), copy
 
     def start(self, centres: np.ndarray) -> dict:
@@ -90,8 +92,8 @@ class Lloyd:
             raise ValueError(f"centres must be {self.n_clusters} by {self.X.shape[1]}, got {centres.shape}")
         k, d = centres.shape
         return {"centres": centres, "labels": np.full(len(self.X), -1, np.int32), "sums": np.zeros((k, d)),
-                "counts": np.zeros(k), "moved": len(self.X), "age": 0, "bounds_age": np.zeros(1, np.int64),
-                **self.rows.start(self._shifted(centres))}
+                "counts": np.zeros(k), "peak": np.zeros(k), "moved": len(self.X), "age": 0,
+                "bounds_age": np.zeros(1, np.int64), **self.rows.start(self._shifted(centres))}
 
     def step(self, state: dict) -> tuple[dict, float]:
         """Assign rows to the centres, move the centres to the means: the new state and its objective.
@@ -105,9 +107,10 @@ class Lloyd:
         labels = self.rows.labels(state, centres, old)
         sums, counts = state["sums"].copy(), state["counts"].copy()
         moved = self._move(old, labels, sums, counts)
+        peak = self._freshen(labels, sums, counts, state["peak"])
         moved += self._refill(state, centres, labels, sums, counts)
         new = {**state, "centres": self._means(state["centres"], sums, counts), "labels": labels, "sums": sums,
-               "counts": counts, "moved": moved, "age": state["age"] + 1}
+               "counts": counts, "peak": peak, "moved": moved, "age": state["age"] + 1}
         placed = self._shifted(new["centres"])
         steps = np.sqrt(((placed.astype(np.float64) - centres) ** 2).sum(axis=1)) * (1.0 + 1e-12)
         new.update(self.rows.moved(state, steps))
@@ -127,44 +130,50 @@ class Lloyd:
         return np.where(filled[:, None], means, former).astype(former.dtype)
 
     def _move(self, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
-        """Bring sums and counts up to date with the labels; how many changed."""
+        """Bring sums and counts up to date with the labels (old = -1: from nothing); how many changed."""
+        rows = np.flatnonzero(old != new)
+        if len(rows) <= _FEW:
+            self._move_rows(rows, old[rows], new[rows], sums, counts)
+            return len(rows)
         X, (n, d), k = self.X, self.X.shape, self.n_clusters
-        first = old[0] < 0
-        changed = n if first else int(np.count_nonzero(old != new))
-        if changed <= _FEW and not first:
-            rows = np.flatnonzero(old != new)
-            weights = self.weights[rows] if self.stride else self.weights
-            move_sums(X[rows], weights, self.stride, old[rows], new[rows], sums, counts, 0, len(rows))
-        else:
-            size = -(-n // max(1, min(64, n // max(8 * k, 4096))))
 
-            def part(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-                total, count = np.zeros((k, d)), np.zeros(k)
-                move_sums(X, self.weights, self.stride, old, new, total, count, start, stop)
-                return total, count
+        def part(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+            total, count = np.zeros((k, d)), np.zeros(k)
+            move_sums(X, self.weights, self.stride, old, new, total, count, start, stop)
+            return total, count
 
-            for total, count in parallel.run(part, n, size):
-                sums += total
-                counts += count
-        if changed:
-            self._clear_empty(new, sums, counts)
-        return changed
+        for total, count in parallel.run(part, n, -(-n // max(1, min(64, n // max(8 * k, 4096))))):
+            sums += total
+            counts += count
+        return len(rows)
 
-    def _clear_empty(self, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> None:
-        """Weights that came and went may leave crumbs of rounding: a cluster without rows weighs nothing."""
-        weights = self.weights if self.stride else None
-        small = counts <= 1e-9 * counts.max() if self.stride else counts < 0.5
-        if small.any():
-            exact = np.bincount(labels, weights=weights, minlength=self.n_clusters)
-            gone = small & (exact == 0.0)
-            sums[gone], counts[gone] = 0.0, 0.0
+    def _move_rows(self, rows: np.ndarray, old: np.ndarray, new: np.ndarray, sums: np.ndarray,
+                   counts: np.ndarray) -> None:
+        weights = self.weights[rows] if self.stride else self.weights
+        move_sums(self.X[rows], weights, self.stride, old, new, sums, counts, 0, len(rows))
 
-    def _refill(self, state: dict, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
+    def _freshen(self, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray, peak: np.ndarray) -> np.ndarray:
+        """Add up from nothing once a cluster has lost most of its weight, since the rounding of what left remains.
+
+        `peak` is the largest weight of each cluster since its sum was last made from nothing; returns the new one.
+        """
+        peak = np.maximum(peak, counts)
+        if not (counts < peak / _SHRUNK).any():
+            return peak
+        sums[:], counts[:] = 0.0, 0.0
+        self._move(np.full_like(labels, -1), labels, sums, counts)
+        return counts.copy()
+
+    def _refill(self, state: dict, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray,
+                counts: np.ndarray) -> int:
         """Give each cluster without weight the row farthest from its centre; how many rows were moved."""
         empty = np.flatnonzero(counts <= 0.0)
         if not len(empty):
             return 0
         squares = squares_to_own(self.X, centres, labels)
+        # Copies of one row lie on their mean up to rounding only: such a distance is none, or they would be torn apart.
+        grain = 4.0 * float(np.finfo(self.X.dtype).eps)
+        squares[squares <= grain**2 * (row_norms(self.X) + self.shift @ self.shift)] = 0.0
         if self.stride:
             squares[self.weights == 0.0] = 0.0
         heavy = np.bincount(labels[squares > 0.0], minlength=self.n_clusters)
@@ -178,8 +187,7 @@ class Lloyd:
                 given.append(i)
         rows = np.array(given, dtype=np.intp)
         before, after = labels[rows], empty[: len(rows)].astype(np.int32)
-        weights = self.weights[rows] if self.stride else self.weights
-        move_sums(self.X[rows], weights, self.stride, before, after, sums, counts, 0, len(rows))
+        self._move_rows(rows, before, after, sums, counts)
         labels[rows] = after
         self.rows.forget(state, rows)
         return len(rows)

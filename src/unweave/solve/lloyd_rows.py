@@ -1,4 +1,4 @@
-"""The left half-step of k-means: which centre is nearest to each row. Plain (`assign`) or with bounds from step to step.
+"""The left half-step of k-means: which centre is nearest to each row, afresh or with bounds kept from step to step.
 
 Bounds live in the state as plain arrays (``upper``, ``lower`` and the path lengths of the centres), so a
 state can be written to disk and resumed; `LowRows` and `HighRows` only know how to use them.
@@ -17,7 +17,7 @@ from unweave.kernels.lloyd_low import hamerly_low, nearest_low
 
 LOW_WIDTH = 32  # columns up to which a tile of rows beats a matrix product
 BOUND_BYTES = 2**30  # memory that the lower bounds may take
-DIRECT_SHARE = 0.3  # a distance alone costs about three times its share of a matrix product
+DIRECT_SHARE = 0.2  # a distance alone costs about five times its share of a matrix product
 
 
 class LloydChoice(NamedTuple):
@@ -37,8 +37,8 @@ def choose_lloyd(n: int, d: int, k: int) -> LloydChoice:
     ('high', 100)
     """
     if d <= LOW_WIDTH:
-        return LloydChoice("low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds a row "
-                           "(Hamerly)")
+        return LloydChoice("low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds a "
+                           "row (Hamerly)")
     room = max(1, BOUND_BYTES // (4 * n))
     if k <= max(room, 2 * d):
         return LloydChoice("high", k, f"{d} columns make a distance dear: matrix products first, then one lower bound "
@@ -135,8 +135,11 @@ class LowRows:
         half = half_distances(centres, n).min(axis=1)
         wide, path, far, slack = padded(centres), rounded_up(state["path"]), rounded_up(state["far"])[()], slack_of(d)
         upper, lower = state["upper"], state["lower"]
-        parallel.run(lambda start, stop: hamerly_low(X, wide, old, new, upper, lower, path, far, half, slack, start, stop),
-                     n, chunk_rows(d, self.k, 2**14))
+
+        def chunk(start: int, stop: int) -> None:
+            hamerly_low(X, wide, old, new, upper, lower, path, far, half, slack, start, stop)
+
+        parallel.run(chunk, n, chunk_rows(d, self.k, 2**14))
         return new
 
 
@@ -175,7 +178,8 @@ class HighRows:
         np.maximum.at(longest, state["group"], steps)
         return {"path": state["path"] + steps, "group_path": state["group_path"] + longest}
 
-    def _separations(self, centres: np.ndarray, members: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _separations(self, centres: np.ndarray, members: np.ndarray,
+                     starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Half the distance of each centre to the nearest other one, and to each group."""
         gaps = half_distances(centres, len(self.X))
         apart = np.full((self.k, self.padded), np.inf, np.float32)
@@ -213,7 +217,7 @@ class HighRows:
 
 
 def _grouped(centres: np.ndarray, groups: int) -> np.ndarray:
-    """Centres that lie together share a bound: a few plain iterations of k-means on the centres, no group left empty."""
+    """Centres that lie together share a bound: a little plain k-means on the centres, no group left empty."""
     k = len(centres)
     if groups == k:
         return np.arange(k, dtype=np.int32)
@@ -251,7 +255,8 @@ def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wide = padded(centres)
         parallel.run(lambda start, stop: nearest_low(X, wide, labels, squares, start, stop), n, chunk_rows(d, k, 2**14))
         return labels, squares
-    norms, centre_norms, error = row_norms(X).astype(X.dtype), row_norms(centres).astype(X.dtype), product_error(d, X.dtype)
+    norms, centre_norms = row_norms(X).astype(X.dtype), row_norms(centres).astype(X.dtype)
+    error = product_error(d, X.dtype)
     members, starts = np.arange(k, dtype=np.int32), np.array([0, k], np.int32)
     path, group_path = np.zeros(k, np.float32), np.zeros(1, np.float32)
 

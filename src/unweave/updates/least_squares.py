@@ -16,7 +16,8 @@ def solve(model: RowModel, ridge: float) -> NDArray:
     """The rows that minimise the squared loss plus ½·ridge·‖f‖²; of several, the one of least norm."""
     if isinstance(model, Entries):
         t = model.table
-        return kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, ridge)
+        rows = np.zeros(model.shape, dtype=model.dtype)
+        return kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, rows, ridge)
     assert isinstance(model, Quadratic)
     values, vectors = np.linalg.eigh(model.gram)
     values = np.maximum(values, 0) + ridge

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg.pursuit import pursue
+from ..linalg.pursuit import greedy_rows, pursuit_gram
+from ..objectives.models import Entries
 from .base import Update, no_worse
 
 
@@ -25,11 +26,16 @@ class Pursuit(Update):
     def refuses(self, model, half):
         if half.penalty.name != "sparse" or half.transposed:
             return f"matching pursuit needs s-sparse codes, not {half.penalty.name!r}"
-        if model.kind != "quadratic":
-            return "matching pursuit needs the squared loss with every entry observed"
+        if model.kind not in ("quadratic", "entries"):
+            return "matching pursuit needs the squared loss"
         return None
 
     def __call__(self, model, F, half, effort):
-        new = pursue(model.cross, model.gram_cast, int(half.penalty.nonzeros))
+        s = int(half.penalty.nonzeros)
+        if isinstance(model, Entries):
+            t = model.table
+            new = greedy_rows(t.indptr, t.indices, t.data, t.weights, model.H, s)
+        else:
+            new = pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s)
         # Rows on which both tie must not depend on rounding: only keep a former code that is clearly better.
         return no_worse(model, F, new, half) if np.any(F) else new

@@ -53,7 +53,8 @@ class Quadratic(RowModel):
         return np.array([[max(top, np.finfo(self.dtype).tiny)]], dtype=self.dtype)
 
     def take(self, rows):
-        return Quadratic(np.ascontiguousarray(self.cross[rows]), self.gram, self.constant)
+        norms = None if self._norms is None else lambda: self.row_norms()[rows]
+        return Quadratic(np.ascontiguousarray(self.cross[rows]), self.gram, self.constant, norms)
 
     def denominator(self, F):
         """D of the gradient D − N, where signs may mix: F·B⁺ + A⁻ (Ding, Li and Jordan 2010)."""
