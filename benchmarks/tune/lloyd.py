@@ -69,8 +69,9 @@ def faiss(X: np.ndarray, start: np.ndarray, iterations: int, threads: int) -> tu
     import faiss as library
 
     library.omp_set_num_threads(threads)
-    model = library.Kmeans(X.shape[1], len(start), niter=iterations, max_points_per_centroid=10**9,
-                           min_points_per_centroid=1)
+    model = library.Kmeans(
+        X.shape[1], len(start), niter=iterations, max_points_per_centroid=10**9, min_points_per_centroid=1
+    )
     model.train(X, init_centroids=start)
     return iterations, float(model.obj[-1])
 
@@ -90,8 +91,11 @@ def compare(name: str, X: np.ndarray, k: int, iterations: int, turns: int) -> No
             best[who, threads] = min(best[who, threads], time.perf_counter() - began)
     for (who, threads), seconds in best.items():
         steps, value = answers[who, threads]
-        print(f"{name:8} {iterations:4} {who:8} threads {threads}  {seconds:8.3f} s  {1e3 * seconds / steps:7.2f} ms/it"
-              f"  {steps:4} it  inertia {value:.8g}", flush=True)
+        print(
+            f"{name:8} {iterations:4} {who:8} threads {threads}  {seconds:8.3f} s  {1e3 * seconds / steps:7.2f} ms/it"
+            f"  {steps:4} it  inertia {value:.8g}",
+            flush=True,
+        )
     mine = min(v for (who, _), v in best.items() if who == "ours")
     peer = min(v for (who, _), v in best.items() if who != "ours")
     print(f"{name:8} {iterations:4} ratio {peer / mine:.2f}", flush=True)

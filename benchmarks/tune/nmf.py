@@ -69,8 +69,15 @@ def hals(products: Products, U: np.ndarray, Z: np.ndarray, sweeps: int, drop: fl
 
 
 def extrapolated(
-    products: Products, U: np.ndarray, Z: np.ndarray, sweeps: int, drop: float,
-    beta: float = 0.5, grow: float = 1.01, slack: float = 1.005, shrink: float = 1.5,
+    products: Products,
+    U: np.ndarray,
+    Z: np.ndarray,
+    sweeps: int,
+    drop: float,
+    beta: float = 0.5,
+    grow: float = 1.01,
+    slack: float = 1.005,
+    shrink: float = 1.5,
 ) -> Loop:
     """Ang & Gillis (2019) with projection: the left factor is found at the extrapolated right one, and the pair of
     them is feasible, its objective free. A pair that is worse than the last is dropped and `beta` falls."""
@@ -114,9 +121,7 @@ def run(loop: Loop, target: float, limit: float = 20.0) -> tuple[float, int, flo
 def peer(X, U: np.ndarray, Z: np.ndarray, loss: str, threads: int) -> tuple[float, int, float]:
     from sklearn.decomposition import NMF
 
-    model = NMF(
-        U.shape[1], init="custom", solver="cd" if loss == "frobenius" else "mu", beta_loss=loss, max_iter=200
-    )
+    model = NMF(U.shape[1], init="custom", solver="cd" if loss == "frobenius" else "mu", beta_loss=loss, max_iter=200)
     start = U.copy(), np.ascontiguousarray(Z.T)
     with threadpool_limits(threads), warnings.catch_warnings():
         warnings.simplefilter("ignore")

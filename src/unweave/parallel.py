@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from typing import Any
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -93,8 +94,8 @@ def run(task: Callable[[int, int], object], n: int, size: int) -> list:
 
 _blas_lock = threading.Lock()
 _blas_depth = 0
-_blas_limit = None
-_controller = None
+_blas_limit: Any = None
+_controller: Any = None
 
 
 @contextmanager

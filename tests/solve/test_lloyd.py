@@ -82,8 +82,9 @@ def test_whole_run_equals_plain_lloyd(d):
 @pytest.mark.parametrize("groups", [1, 5, 20])
 def test_groups_of_centres_give_the_same_labels(dtype, groups, monkeypatch):
     X = clumps(900, 40, 15, seed=groups, dtype=dtype, spread=2.0)
-    monkeypatch.setattr("unweave.solve.lloyd.choose_lloyd",
-                        lambda n, d, k: lloyd_rows.LloydChoice("high", groups, "as the test says"))
+    monkeypatch.setattr(
+        "unweave.solve.lloyd.choose_lloyd", lambda n, d, k: lloyd_rows.LloydChoice("high", groups, "as the test says")
+    )
     scheme = Lloyd(X, 45)
     assert scheme.start(X[:45])["group"].max() == groups - 1
     follow(X, 45, X[:45], scheme=scheme, steps=100)
@@ -112,8 +113,9 @@ def test_large_mean(dtype, d, shift):
         before = state["centres"]
         state, value = scheme.step(state)
         check_labels(X, before, state["labels"], 100 * np.finfo(dtype).eps * shift)
-        np.testing.assert_allclose(value, slow.objective(X, w, state["centres"], state["labels"]),
-                                   rtol=50 * np.finfo(dtype).eps * shift)
+        np.testing.assert_allclose(
+            value, slow.objective(X, w, state["centres"], state["labels"]), rtol=50 * np.finfo(dtype).eps * shift
+        )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

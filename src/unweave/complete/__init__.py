@@ -1,5 +1,5 @@
 """Complete: fill in what is missing."""
 
-from .matrix_completion import MatrixCompletion
+from unweave.complete.matrix_completion import MatrixCompletion
 
 __all__ = ["MatrixCompletion"]

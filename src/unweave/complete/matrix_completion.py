@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorization.base import BaseFactorization
-from ..factorization.settings import generator, number, whole
-from ..objectives import Blocks, Dense, Objective, Observed
-from ..penalties import Ridge
-from ..solve.alternate import Alternate
-from ..solve.history import History
-from ..solve.iterate import Loop, iterate
-from ..solve.plan import make_plan
-from ..solve.problem import Problem
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import generator, number, whole
+from unweave.objectives import Blocks, Dense, Objective, Observed
+from unweave.penalties import Ridge
+from unweave.solve.alternate import Alternate
+from unweave.solve.history import History
+from unweave.solve.iterate import Loop, iterate
+from unweave.solve.plan import make_plan
+from unweave.solve.problem import Problem
 
 _STRENGTHS = np.geomspace(64, 0.5, 8)
 _HELD_OUT = 0.1
@@ -116,7 +116,7 @@ class MatrixCompletion(BaseFactorization):
         if test is None:
             return 1.0
         self.ridge_path_ = self._held_out_errors(train, test, loss, rng)
-        return min(self.ridge_path_, key=self.ridge_path_.get)
+        return min(self.ridge_path_, key=lambda strength: self.ridge_path_[strength])
 
     def _held_out_errors(self, train: Observed, test: Observed, loss, rng) -> dict[float, float]:
         """Error on the held-out entries for falling λ, each fit beginning where the last one ended."""
@@ -170,7 +170,7 @@ class MatrixCompletion(BaseFactorization):
 
 
 def _ridges(problem: Problem, U, Z) -> float:
-    from ..factorization.base import penalties
+    from unweave.factorization.base import penalties
 
     return penalties(problem, U, Z)
 
@@ -181,14 +181,20 @@ def _mean(objective: Objective) -> float:
         return float(objective.X.mean(dtype=np.float64))
     if isinstance(objective, Dense):
         return float(objective.X.sum(dtype=np.float64) / max(1, objective.n_observed))
-    return float(objective.X.data.mean(dtype=np.float64)) if isinstance(objective, Observed) else float(objective.X.mean())
+    return (
+        float(objective.X.data.mean(dtype=np.float64)) if isinstance(objective, Observed) else float(objective.X.mean())
+    )
 
 
 def _shifted(objective: Objective, mean: float) -> Objective:
     """The same entries less their mean."""
     if isinstance(objective, Dense):
         X = objective.X - objective.dtype.type(mean)
-        return Dense(X if objective.weights is None else np.where(objective.weights != 0, X, 0), objective.loss, objective.weights)
+        return Dense(
+            X if objective.weights is None else np.where(objective.weights != 0, X, 0),
+            objective.loss,
+            objective.weights,
+        )
     assert isinstance(objective, Observed), "sparse tables are partly observed here"
     X = objective.X
     return Observed(sp.csr_array((X.data - X.dtype.type(mean), X.indices, X.indptr), shape=X.shape), objective.loss)

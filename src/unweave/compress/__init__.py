@@ -1,6 +1,6 @@
 """Compress: fewer columns, least squares."""
 
-from .pca import PCA
-from .truncated_svd import TruncatedSVD
+from unweave.compress.pca import PCA
+from unweave.compress.truncated_svd import TruncatedSVD
 
 __all__ = ["PCA", "TruncatedSVD"]

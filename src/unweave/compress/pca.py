@@ -6,15 +6,15 @@ from numbers import Real
 
 import numpy as np
 
-from ..factorization.base import BaseFactorization
-from ..factorization.settings import whole
-from ..linalg.products import matmul
-from ..objectives import Blocks, Dense
-from ..parallel import run
-from ..penalties import Free
-from ..solve.closed import CentredSVD
-from ..solve.plan import Plan, describe, make_plan
-from ..solve.problem import Problem
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import whole
+from unweave.linalg.products import matmul
+from unweave.objectives import Blocks, Dense
+from unweave.parallel import run
+from unweave.penalties import Free
+from unweave.solve.closed import CentredSVD
+from unweave.solve.plan import Plan, describe, make_plan
+from unweave.solve.problem import Problem
 
 
 class PCA(BaseFactorization):
@@ -47,7 +47,8 @@ class PCA(BaseFactorization):
     Examples
     --------
     >>> import unweave
-    >>> X = [[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0], [2.3, 2.7], [2, 1.6], [1, 1.1], [1.5, 1.6], [1.1, 0.9]]
+    >>> X = [[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0]]
+    >>> X += [[2.3, 2.7], [2, 1.6], [1, 1.1], [1.5, 1.6], [1.1, 0.9]]
     >>> unweave.PCA().fit(X).explained_variance_.round(8).tolist()
     [1.28402771, 0.0490834]
 
@@ -134,7 +135,7 @@ class PCA(BaseFactorization):
         if svd is None:
             self.certificate_ = self._certificate(objective, problem, scheme, state["codes"], state["components"], None)
         else:
-            from ..solve.certificate import bounded
+            from unweave.solve.certificate import bounded
 
             self.certificate_ = bounded("eckart-young", self.objective_, self.objective_, 0.5 * total, svd.exact)
         self.codes_ = None
@@ -205,7 +206,7 @@ class PCA(BaseFactorization):
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows: mean and covariance of all blocks so far, so nothing is forgotten."""
-        from .streaming import add_block
+        from unweave.compress.streaming import add_block
 
         add_block(self, X)
         return self

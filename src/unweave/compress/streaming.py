@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..factorization.door import open_table, reopen_table
-from ..parallel import single_blas
-from ..penalties import Free
-from ..solve.certificate import bounded
-from ..solve.closed import block_gram
-from ..solve.history import History
-from ..solve.plan import Plan
-from ..solve.problem import Problem
-from ..updates import LeastSquares
+from unweave.factorization.door import open_table, reopen_table
+from unweave.parallel import single_blas
+from unweave.penalties import Free
+from unweave.solve.certificate import bounded
+from unweave.solve.closed import block_gram
+from unweave.solve.history import History
+from unweave.solve.plan import Plan
+from unweave.solve.problem import Problem
+from unweave.updates import LeastSquares
 
 _MOST_COLUMNS = 8192
 
@@ -70,5 +70,3 @@ class _Shape:
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, dtype
-
-

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..factorization.base import BaseFactorization
-from ..factorization.settings import whole
-from ..penalties import Free, Orthonormal
-from ..solve.problem import Problem
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import whole
+from unweave.penalties import Free, Orthonormal
+from unweave.solve.problem import Problem
 
 
 class TruncatedSVD(BaseFactorization):
@@ -41,8 +41,8 @@ class TruncatedSVD(BaseFactorization):
 
     References
     ----------
-    Eckart and Young (1936), The approximation of one matrix by another of lower rank. Musco and Musco (2015), Randomized
-    block Krylov methods for stronger and faster approximate singular value decomposition.
+    Eckart and Young (1936), The approximation of one matrix by another of lower rank. Musco and Musco (2015),
+    Randomized block Krylov methods for stronger and faster approximate singular value decomposition.
     """
 
     def __init__(
@@ -79,10 +79,12 @@ class TruncatedSVD(BaseFactorization):
     def _finish(self, objective, problem, scheme, state):
         codes = super()._finish(objective, problem, scheme, state)
         svd = getattr(scheme, "svd", None)
-        if objective.in_blocks:
+        if svd is not None:
             self.singular_values_ = svd.s
-            return codes
-        self.singular_values_ = svd.s if svd is not None else np.linalg.svd(codes, compute_uv=False)
+        if codes is None:
+            return None
+        if svd is None:
+            self.singular_values_ = np.linalg.svd(codes, compute_uv=False)
         self.explained_variance_ = codes.var(axis=0, dtype=np.float64).astype(codes.dtype)
         self.explained_variance_ratio_ = self.explained_variance_ / max(_total_variance(objective), 1e-300)
         return codes

@@ -67,7 +67,7 @@ def _positions(values, holes, known: list, name) -> NDArray:
 
 def decode_frame(values: NDArray, levels: dict[int, list], names: list[str], like: str):
     """Predictions as a frame of the kind that was fitted (`like` is "pandas" or "polars"), levels written out."""
-    columns = {}
+    columns: dict[str, object] = {}
     for j, name in enumerate(names):
         if j in levels:
             position = np.clip(np.rint(values[:, j]), 0, len(levels[j]) - 1).astype(int)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..parallel import run
+from unweave.parallel import run
 
 MISSING = (None, "nan", "zeros", "auto")
 

@@ -1,5 +1,5 @@
 """Explain: parts and topics."""
 
-from .nmf import NMF
+from unweave.explain.nmf import NMF
 
 __all__ = ["NMF"]

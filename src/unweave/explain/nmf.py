@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..factorization.base import BaseFactorization
-from ..factorization.settings import number, whole
-from ..objectives import Blocks
-from ..penalties import Both, ElasticNet, NonNegative
-from ..solve.problem import Problem
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import number, whole
+from unweave.objectives import Blocks
+from unweave.penalties import Both, ElasticNet, NonNegative
+from unweave.solve.problem import Problem
 
 
 class NMF(BaseFactorization):

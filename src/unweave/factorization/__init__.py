@@ -1,6 +1,6 @@
 """The generic estimator, and what every model inherits."""
 
-from .base import BaseFactorization
-from .generic import Factorization
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.generic import Factorization
 
 __all__ = ["BaseFactorization", "Factorization"]

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..objectives import Objective
-from ..parallel import single_blas
-from ..solve import certificate as certify
-from ..solve.alternate import left_half_step, sides
-from ..solve.certificate import Certificate
-from ..solve.iterate import iterate
-from ..solve.plan import make_plan
-from ..solve.problem import Problem, check_size, well_posed
-from .door import Learned, open_table, reopen_table
-from .settings import generator, make_loop
-from .stream import Stream
+from unweave.factorization.door import Learned, open_table, reopen_table
+from unweave.factorization.settings import generator, make_loop
+from unweave.factorization.stream import Stream
+from unweave.objectives import Objective
+from unweave.parallel import single_blas
+from unweave.solve import certificate as certify
+from unweave.solve.alternate import left_half_step, sides
+from unweave.solve.certificate import Certificate
+from unweave.solve.iterate import iterate
+from unweave.solve.plan import make_plan
+from unweave.solve.problem import Problem, check_size, well_posed
 
 _TIED = ("orthonormal", "fixed", "nuclear")
 
@@ -122,11 +122,10 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if certify.can_bound(objective, problem):
             if svd is not None and problem.codes.name != "ridge":
                 return certify.bounded("eckart-young", 0.5 * svd.tail, value, objective.half_norm, svd.exact)
-            if problem.codes.name == problem.components.name == "ridge" and self.n_iter_ >= 10:
-                return certify.duality(objective, problem, U, Z, value)
             if problem.components.name != "fixed" and certify.bound_is_cheap(objective, problem, self.n_iter_):
                 return certify.eckart_young(objective, problem, value)
         convex = problem.components.name == "fixed" and problem.codes.convex
+        convex = convex or problem.codes.name == problem.components.name == "ridge"
         gap = certify.duality(objective, problem, U, Z, value) if convex else None
         return gap or certify.stationarity(objective, problem, U, Z, value, rows)
 
@@ -171,7 +170,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         problem = self._sentence
         if problem.codes.name not in ("orthonormal", "fixed"):
             return problem
-        from ..penalties import Free
+        from unweave.penalties import Free
 
         return problem.with_note("", codes=Free())
 
@@ -187,7 +186,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         values = self._learned.loss.predict(prediction)
         if not self._learned.levels:
             return values
-        from ..data.mixed import decode_frame
+        from unweave.data.mixed import decode_frame
 
         names = [str(name) for name in self.feature_names_in_]
         return decode_frame(values, self._learned.levels, names, self._frame_kind)
@@ -199,7 +198,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return U
 
     def _linear(self, U: NDArray) -> NDArray:
-        from ..linalg.products import matmul
+        from unweave.linalg.products import matmul
 
         product = matmul(np.ascontiguousarray(U, dtype=self.components_.dtype), self.components_)
         return product + self.offset_ if hasattr(self, "offset_") else product

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..data.mixed import column_specs, encode_frame
-from ..data.table import BlockTables, Table, check_blocks, check_table, is_blocks
-from ..losses import get_loss
-from ..losses.base import Loss
-from ..objectives import Blocks, Dense, Objective, Observed, Sparse
+from unweave.data.mixed import column_specs, encode_frame
+from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks
+from unweave.losses import get_loss
+from unweave.losses.base import Loss
+from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 
 _ANY_NUMBER = ("squared", "weighted", "huber")  # losses that learn nothing from the data and take any number
 
@@ -103,7 +104,8 @@ def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
     if weights is not None:
         weights = check_weights(weights, table.shape, encoded.dtype)
     if table.seen is not None:
-        weights = table.seen.astype(encoded.dtype) if weights is None else weights * table.seen
+        seen = np.asarray(table.seen, dtype=encoded.dtype)
+        weights = seen if weights is None else weights * seen
     return Dense(encoded, loss, weights)
 
 
@@ -117,13 +119,15 @@ def _encoded(loss: Loss, values: NDArray, seen) -> NDArray:
 
 
 def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
-    values = table.values
+    values: Any = table.values
     if weights is not None:
         raise ValueError("weights need a dense X; pass X.toarray() with missing='zeros' if zeros are unobserved")
     if loss.name == "columns" or loss.prediction_columns(1) != 1:
         dense, seen = values.toarray(), None
         if table.seen is not None:
-            seen = sp.csr_array((np.ones(values.nnz, bool), values.indices, values.indptr), shape=values.shape).toarray()
+            seen = sp.csr_array(
+                (np.ones(values.nnz, bool), values.indices, values.indptr), shape=values.shape
+            ).toarray()
         return make_objective(Table(dense, seen), loss)
     coded = sp.csr_array((loss.encode(values.data), values.indices, values.indptr), shape=values.shape)
     return Sparse(coded, loss) if table.seen is None else Observed(coded, loss)

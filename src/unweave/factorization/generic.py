@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..losses.base import Loss
-from ..penalties import Fixed, get_penalty
-from ..parallel import single_blas
-from ..solve.problem import Problem
-from .base import BaseFactorization
-from .settings import whole
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import whole
+from unweave.losses.base import Loss
+from unweave.parallel import single_blas
+from unweave.penalties import Fixed, get_penalty
+from unweave.solve.problem import Problem
 
 
 class Factorization(BaseFactorization):
@@ -29,8 +29,9 @@ class Factorization(BaseFactorization):
         column every column's loss is divided by its loss at the best constant, and an offset is fitted (``offset_``).
         Data of logistic and hinge are 0 and 1.
     codes, components : str, Penalty or a pair, default="free"
-        One of free, nonnegative, simplex, one-hot, orthonormal, unit-norm, boolean, l1-ball, l2-ball, sparse, hull, cone,
-        fixed, ridge, l1, elastic-net, nuclear, or an object with a strength (``L1(0.1)``), or "nonnegative" and another.
+        One of free, nonnegative, simplex, one-hot, orthonormal, unit-norm, boolean, l1-ball, l2-ball, sparse, hull,
+        cone, fixed, ridge, l1, elastic-net, nuclear, or an object with a strength (``L1(0.1)``), or a pair of
+        "nonnegative" and another.
         Constraints on vectors bind each row of U and each row of Z; orthonormal binds all components together.
         Constraints that tie rows together (orthonormal and fixed codes) hold in `fit` only: `transform` of new rows
         is then plain least squares.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 
 import numpy as np
 
-from ..data.fingerprint import fingerprint
-from ..objectives import Blocks, Objective
-from ..solve.checkpoint import Checkpoint
-from ..solve.iterate import Loop
+from unweave.data.fingerprint import fingerprint
+from unweave.objectives import Blocks, Objective
+from unweave.solve.checkpoint import Checkpoint
+from unweave.solve.iterate import Loop
 
 # Parameters that do not change the path of a fit, only how far it goes or who watches.
 _WATCHERS = ("callback", "checkpoint", "verbose", "max_iter", "tol")
@@ -28,7 +29,7 @@ def number(value, name: str, least: float = 0.0) -> float:
     """A finite number of at least `least`, or an error that names the argument."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not np.isfinite(value) or value < least:
+    if not math.isfinite(value) or value < least:
         raise ValueError(f"{name} must be a finite number of at least {least:g}, got {value}")
     return float(value)
 
@@ -41,7 +42,7 @@ def generator(random_state) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31, size=4))
     if random_state is None:
         return np.random.default_rng(0)
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(f"random_state must be None, a whole number from 0 or a generator, got {random_state!r}")
 
@@ -73,5 +74,5 @@ def _tables(objective: Objective):
         for _, _, block in objective:
             yield from _tables(block)
     else:
-        yield objective.X  # type: ignore[attr-defined]
+        yield objective.X
         yield getattr(objective, "weights", None)

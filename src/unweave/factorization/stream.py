@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..objectives.models import Quadratic
-from ..penalties import Fixed
-from ..solve.alternate import Alternate, half_step, left_half_step, transform_effort
-from ..solve.history import History
-from ..solve.problem import check_size, well_posed
-from .door import open_table, reopen_table
-from .settings import generator
+from unweave.factorization.door import open_table, reopen_table
+from unweave.factorization.settings import generator
+from unweave.objectives.models import Quadratic
+from unweave.penalties import Fixed
+from unweave.solve.alternate import Alternate, half_step, left_half_step, transform_effort
+from unweave.solve.history import History
+from unweave.solve.problem import check_size, well_posed
 
 
 class Stream:
@@ -57,7 +57,7 @@ class Stream:
         objective, learned = open_table(est, X, est.missing, est._loss())
         problem = well_posed(est._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
-        from ..solve.plan import _alternating
+        from unweave.solve.plan import _alternating
 
         plan, scheme, state = _alternating(objective, problem, "auto", est.init, generator(est.random_state))
         est._learned, est._sentence, est._left, est.plan_ = learned, problem, scheme.left, plan
@@ -67,7 +67,7 @@ class Stream:
     def _right(self):
         if not hasattr(self, "_right_update"):
             est = self.estimator
-            from ..updates import UPDATES, Proximal
+            from unweave.updates import UPDATES, Proximal
 
             self._right_update = next((u for u in UPDATES if u.title == est.plan_.components), Proximal())
         return self._right_update

@@ -1,5 +1,5 @@
 """Group: rows that belong together."""
 
-from .kmeans import KMeans
+from unweave.group.kmeans import KMeans
 
 __all__ = ["KMeans"]

@@ -7,23 +7,29 @@ import scipy.sparse as sp
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from ..factorization.base import BaseFactorization
-from ..factorization.door import open_table, reopen_table
-from ..factorization.settings import whole
-from ..linalg.products import matmul
-from ..objectives import Blocks, Dense
-from ..parallel import single_blas
-from ..penalties import Free, OneHot
-from ..solve import certificate as certify
-from ..solve.kmeans_start import farthest_first, kmeans_plus_plus, random_rows
-from ..solve.lloyd import Lloyd, assign
-from ..solve.means import MeansOfSeen, nearest_labels
-from ..solve.plan import Plan, describe
-from ..solve.problem import Problem
-from ..solve.start import row_mixture, spread_rows
-from ..updates import Nearest
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.door import open_table, reopen_table
+from unweave.factorization.settings import whole
+from unweave.linalg.products import matmul
+from unweave.objectives import Blocks, Dense
+from unweave.parallel import single_blas
+from unweave.penalties import Free, OneHot
+from unweave.solve import certificate as certify
+from unweave.solve.kmeans_start import farthest_first, kmeans_plus_plus, random_rows
+from unweave.solve.lloyd import Lloyd, assign
+from unweave.solve.means import MeansOfSeen, nearest_labels
+from unweave.solve.plan import Plan, describe
+from unweave.solve.problem import Problem
+from unweave.solve.start import row_mixture, spread_rows
+from unweave.updates import Nearest
 
-_STARTS = {"k-means++": kmeans_plus_plus, "farthest": farthest_first, "random": random_rows}
+
+def _farthest(X, k, rng, sample_weight=None):
+    """Farthest-first looks at distances only; weights do not matter to it."""
+    return farthest_first(X, k, rng)
+
+
+_STARTS = {"k-means++": kmeans_plus_plus, "farthest": _farthest, "random": random_rows}
 
 
 class KMeans(ClusterMixin, BaseFactorization):
@@ -48,7 +54,8 @@ class KMeans(ClusterMixin, BaseFactorization):
         Of the training rows; ``codes_`` is the same as a sparse one-hot table.
     inertia_, objective_ : float
     n_iter_, history_, plan_, certificate_
-        As in :class:`unweave.Factorization`. The bound is the larger of the rank-k tail and the centred rank-(k − 1) tail.
+        As in :class:`unweave.Factorization`. The bound is the larger of the rank-k tail and the centred
+        rank-(k − 1) tail.
 
     Examples
     --------
@@ -58,8 +65,8 @@ class KMeans(ClusterMixin, BaseFactorization):
 
     References
     ----------
-    Lloyd (1982), Least squares quantization in PCM. Arthur and Vassilvitskii (2007), k-means++. Hamerly (2010) and Elkan
-    (2003) for the bounds.
+    Lloyd (1982), Least squares quantization in PCM. Arthur and Vassilvitskii (2007), k-means++. Hamerly (2010) and
+    Elkan (2003) for the bounds.
     """
 
     def __init__(
@@ -126,8 +133,9 @@ class KMeans(ClusterMixin, BaseFactorization):
         k = problem.n_components
         centres, start = self._centres(objective, k, rng)
         if isinstance(objective, Dense) and objective.complete:
-            scheme = _LloydScheme(objective, k, self._weights)
-            title, why = f"Lloyd with {scheme.lloyd.choice.method} bounds", scheme.lloyd.choice.why
+            lloyd = _LloydScheme(objective, k, self._weights)
+            scheme: _LloydScheme | MeansOfSeen = lloyd
+            title, why = "Lloyd with distance bounds", lloyd.lloyd.choice.why
         else:
             scheme = MeansOfSeen(objective, k, self._weights)
             title, why = "Lloyd", "the table is sparse or has holes: nearest by the entries seen, then their means"
@@ -170,9 +178,9 @@ class KMeans(ClusterMixin, BaseFactorization):
         self.cluster_centers_ = self.components_
 
     def _certificate(self, objective, problem, scheme, labels, Z, rows):
-        if self._weights is None and certify.can_bound(objective, problem):
-            if certify.bound_is_cheap(objective, problem, self.n_iter_):
-                return certify.eckart_young(objective, problem, self.objective_)
+        bounded = self._weights is None and certify.can_bound(objective, problem)
+        if bounded and certify.bound_is_cheap(objective, problem, self.n_iter_):
+            return certify.eckart_young(objective, problem, self.objective_)
         # Every row is at its nearest centre, so all that is left is how far centres are from the means of their rows.
         former, change = Z, 0.0
         if isinstance(scheme, _LloydScheme) and not scheme.settled({"moved": 1}):
@@ -228,7 +236,7 @@ class KMeans(ClusterMixin, BaseFactorization):
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from one more block: centres are the means of all rows they have won so far."""
-        from .streaming import add_block
+        from unweave.group.streaming import add_block
 
         add_block(self, X, sample_weight)
         return self

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..factorization.door import open_table, reopen_table
-from ..factorization.settings import generator
-from ..parallel import single_blas
-from ..solve.history import History
-from ..solve.plan import Plan
-from ..updates import Nearest
+from unweave.factorization.door import open_table, reopen_table
+from unweave.factorization.settings import generator
+from unweave.parallel import single_blas
+from unweave.solve.history import History
+from unweave.solve.plan import Plan
+from unweave.updates import Nearest
 
 
 def add_block(model, X, sample_weight=None) -> None:
@@ -26,7 +26,9 @@ def add_block(model, X, sample_weight=None) -> None:
         else:
             objective, Z = reopen_table(model, X, model.missing, model._learned), model.cluster_centers_
         if not objective.complete:
-            raise ValueError("partial_fit of KMeans needs every entry observed; fit the whole table for missing entries")
+            raise ValueError(
+                "partial_fit of KMeans needs every entry observed; fit the whole table for missing entries"
+            )
         kept = _running(model, Z)
         model.labels_, losses = model._nearest(objective, Z)
         weights = np.ones(len(losses)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

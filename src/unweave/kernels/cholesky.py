@@ -121,13 +121,29 @@ def _forward(R, x):
 
 @kernel
 def _backward(R, x):
-    """Overwrite x with the solution of ``R y = x``."""
+    """Overwrite x with the solution of ``R y = x``: four unknowns at a time share one loop over those known."""
     n = R.shape[0]
-    for j in range(n - 1, -1, -1):
-        row, rest, total = R[j, j + 1 :], x[j + 1 :], x[j]
-        for t in range(n - j - 1):
-            total -= row[t] * rest[t]
-        x[j] = total / R[j, j]
+    end = n
+    while end > 0:
+        j = max(end - 4, 0)
+        if end - j == 4:
+            rest, p, q, u, v = x[end:], x[j], x[j + 1], x[j + 2], x[j + 3]
+            a, b, c, d = R[j, end:], R[j + 1, end:], R[j + 2, end:], R[j + 3, end:]
+            for t in range(n - end):
+                p -= a[t] * rest[t]
+                q -= b[t] * rest[t]
+                u -= c[t] * rest[t]
+                v -= d[t] * rest[t]
+            x[j], x[j + 1], x[j + 2], x[j + 3] = p, q, u, v
+        else:
+            for r in range(j, end):
+                for t in range(end, n):
+                    x[r] -= R[r, t] * x[t]
+        for r in range(end - 1, j - 1, -1):
+            for t in range(r + 1, end):
+                x[r] -= R[r, t] * x[t]
+            x[r] /= R[r, r]
+        end = j
 
 
 @kernel

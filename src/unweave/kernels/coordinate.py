@@ -48,8 +48,14 @@ def coordinate_range(A, B, F, out, inverse, l1, ridge, nonnegative, sweeps, tol,
                     b4, b5, b6, b7 = B[t, r + 4], B[t, r + 5], B[t, r + 6], B[t, r + 7]
                     for i in range(TILE):
                         acc[i] -= (
-                            b0 * W[r, i] + b1 * W[r + 1, i] + b2 * W[r + 2, i] + b3 * W[r + 3, i]
-                            + b4 * W[r + 4, i] + b5 * W[r + 5, i] + b6 * W[r + 6, i] + b7 * W[r + 7, i]
+                            b0 * W[r, i]
+                            + b1 * W[r + 1, i]
+                            + b2 * W[r + 2, i]
+                            + b3 * W[r + 3, i]
+                            + b4 * W[r + 4, i]
+                            + b5 * W[r + 5, i]
+                            + b6 * W[r + 6, i]
+                            + b7 * W[r + 7, i]
                         )
                     r += 8
                 while r < k:

@@ -104,9 +104,7 @@ def value_range(indptr, indices, data, H, F, sums, least, values, start, stop):
 
 
 @kernel
-def multiply_range(
-    indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, least, speck, out, values, start, stop
-):
+def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, least, speck, out, values, start, stop):
     """Multiplicative updates of the rows ``[start, stop)`` of `F` into `out`; `values` (or empty): KL before.
 
     A mass f_t s_t below `speck` times the row's total becomes zero: it would decay into denormal numbers, which are

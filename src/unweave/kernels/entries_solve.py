@@ -61,6 +61,4 @@ def solve_range(indptr, indices, data, weights, H, ridge, tolerance, out, failed
                 indices, data, weights, first, last, H, ridge[i], tolerance, scratch, tile, target[:size], B, f
             )
         else:
-            failed[i] = not _solve_tall(
-                indices, data, weights, first, last, H, ridge[i], tolerance, scratch, B, f
-            )
+            failed[i] = not _solve_tall(indices, data, weights, first, last, H, ridge[i], tolerance, scratch, B, f)

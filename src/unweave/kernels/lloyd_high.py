@@ -68,8 +68,27 @@ def _search_group(X, centres, i, a, own, members, begin, end):
 
 
 @kernel
-def decide_direct(X, centres, old, new, upper, lower, path, group_path, half, apart, sizes, group, starts, members,
-                  slack, most, later, start, stop):
+def decide_direct(
+    X,
+    centres,
+    old,
+    new,
+    upper,
+    lower,
+    path,
+    group_path,
+    half,
+    apart,
+    sizes,
+    group,
+    starts,
+    members,
+    slack,
+    most,
+    later,
+    start,
+    stop,
+):
     """Labels of rows ``[start, stop)`` by bounds and single distances; returns the number of rows put off.
 
     ``half[a]`` and ``apart[a, g]`` are half the distance of centre a to the nearest other centre, of group g. Rows that
@@ -108,8 +127,9 @@ def decide_direct(X, centres, old, new, upper, lower, path, group_path, half, ap
             for g in range(begin, begin + LANES):
                 # `separations` speak of the old centre, so they are compared with the distance to that one.
                 if bounds[g] - group_path[g] < reach and separations[g] < home:
-                    low[g], next_low[g], nearest[g] = _search_group(X, centres, i, a, own, members, starts[g],
-                                                                    starts[g + 1])
+                    low[g], next_low[g], nearest[g] = _search_group(
+                        X, centres, i, a, own, members, starts[g], starts[g + 1]
+                    )
                     searched[n_searched] = g
                     n_searched += 1
                     if low[g] < best:
@@ -167,8 +187,9 @@ def _settle(X, centres, i, low, ceiling):
 
 
 @kernel
-def decide_product(X, centres, norms, centre_norms, product, error, new, upper, lower, path, group_path, starts,
-                   members, slack, rows):
+def decide_product(
+    X, centres, norms, centre_norms, product, error, new, upper, lower, path, group_path, starts, members, slack, rows
+):
     """Settle the listed rows from ``product[r] = centres . X[rows[r]]``; all their bounds are renewed.
 
     `error` is the rounding error of a product relative to ``|x|^2 + |c|^2``.

@@ -115,7 +115,9 @@ def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[in
         tolerance = out.dtype.type(max(k, 1) * np.finfo(out.dtype).eps)
         spread(
             lambda start, stop: solve_range(*entries, ridges, tolerance, out, failed, start, stop),
-            entries.indptr, k * (k + 8), k**3 / 3 + 1000,
+            entries.indptr,
+            k * (k + 8),
+            k**3 / 3 + 1000,
         )
         rows = np.flatnonzero(failed)
 
@@ -150,7 +152,9 @@ def descend_rows(
         ridges = per_row(ridge, n, out.dtype)
         spread(
             lambda start, stop: descend_range(*entries, ridges, steps, out, start, stop),
-            entries.indptr, 8 * (steps + 1) * (k + 8), 1000,
+            entries.indptr,
+            8 * (steps + 1) * (k + 8),
+            1000,
         )
         return out
 
@@ -158,8 +162,19 @@ def descend_rows(
 
 
 def coordinate_rows(
-    indptr, indices, data, weights, H, F, l1, ridge, nonnegative: bool, sweeps: int, tol: float,
-    *, held: Sequence[int] = (),
+    indptr,
+    indices,
+    data,
+    weights,
+    H,
+    F,
+    l1,
+    ridge,
+    nonnegative: bool,
+    sweeps: int,
+    tol: float,
+    *,
+    held: Sequence[int] = (),
 ) -> np.ndarray:
     """Coordinate descent from each row of `F`, with ``+ l1 |f|_1`` and, if asked, ``f >= 0``.
 
@@ -183,7 +198,9 @@ def coordinate_rows(
             lambda start, stop: coordinate_range(
                 *entries, l1s, ridges, bool(nonnegative), int(sweeps), limit, out, start, stop
             ),
-            entries.indptr, k * (k + 8), (1 + sweeps) * k * k + 1000,
+            entries.indptr,
+            k * (k + 8),
+            (1 + sweeps) * k * k + 1000,
         )
         return out
 
@@ -202,7 +219,9 @@ def predict_entries(indptr, indices, H, F) -> np.ndarray:
     out = np.empty(entries.indices.shape[0], entries.H.dtype)
     spread(
         lambda start, stop: predict_range(entries.indptr, entries.indices, entries.H, F, out, start, stop),
-        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+        entries.indptr,
+        4 * (entries.H.shape[1] + 8),
+        100,
     )
     return out
 
@@ -220,7 +239,9 @@ def row_values(indptr, indices, data, weights, H, F) -> np.ndarray:
     out = np.empty(entries.n_rows, np.float64)
     spread(
         lambda start, stop: values_range(*entries, F, out, start, stop),
-        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+        entries.indptr,
+        4 * (entries.H.shape[1] + 8),
+        100,
     )
     return out
 
@@ -235,10 +256,10 @@ def gradient_rows(indptr, indices, residual_gradient, H) -> np.ndarray:
     entries = normalise(indptr, indices, residual_gradient, None, H)
     out = np.empty((entries.n_rows, entries.H.shape[1]), entries.H.dtype)
     spread(
-        lambda start, stop: gradient_range(
-            entries.indptr, entries.indices, entries.data, entries.H, out, start, stop
-        ),
-        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+        lambda start, stop: gradient_range(entries.indptr, entries.indices, entries.data, entries.H, out, start, stop),
+        entries.indptr,
+        4 * (entries.H.shape[1] + 8),
+        100,
     )
     return out
 
@@ -258,6 +279,8 @@ def nearest_rows(indptr, indices, data, weights, H) -> tuple[np.ndarray, np.ndar
     labels, values = np.empty(entries.n_rows, np.int32), np.empty(entries.n_rows, np.float64)
     spread(
         lambda start, stop: nearest_range(*entries, labels, values, start, stop),
-        entries.indptr, 4 * (entries.H.shape[1] + 8), 100,
+        entries.indptr,
+        4 * (entries.H.shape[1] + 8),
+        100,
     )
     return labels, values

@@ -23,7 +23,7 @@ def least_norm(entries, i: int, ridge: float) -> np.ndarray:
         tile = np.column_stack([entries.H[entries.indices[span]], entries.data[span]]).astype(np.float64)
         if entries.weights.shape[0]:
             tile *= np.sqrt(entries.weights[span].astype(np.float64))[:, None]
-        triangle = np.linalg.qr(np.vstack([triangle, tile]), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, tile]), mode="r"))
     if not np.isfinite(triangle).all():
         return np.full(k, np.nan)
     cut = k * np.finfo(entries.H.dtype).eps

@@ -90,7 +90,7 @@ def as_product(X) -> DenseProduct | SparseProduct:
 
 
 def small_gram(
-    product: DenseProduct | SparseProduct, shift: np.ndarray | None, dtype=None
+    product: DenseProduct | SparseProduct, shift: np.ndarray | str | None, dtype=None
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """``(G, shift)``: the Gram of ``X - 1 shift^T`` over its shorter side, float64; `shift` may be ``"mean"``.
 

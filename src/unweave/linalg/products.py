@@ -191,6 +191,7 @@ def column_means(A: np.ndarray) -> np.ndarray:
     >>> column_means(np.array([[1.0, 5.0], [3.0, 7.0]]))
     array([2., 6.])
     """
+
     def sums(start: int, stop: int) -> np.ndarray:
         block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
         return np.ones(stop - start) @ block
@@ -207,6 +208,7 @@ def row_squared_norms(A: np.ndarray, *, shift: np.ndarray | None = None) -> np.n
     >>> row_squared_norms(np.array([[3.0, 4.0], [1.0, 0.0]]))
     array([25.,  1.])
     """
+
     def norms(start: int, stop: int) -> np.ndarray:
         block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
         block = block if shift is None else block - shift
@@ -225,6 +227,7 @@ def squared_norm(A: np.ndarray, *, shift: np.ndarray | None = None) -> float:
     >>> squared_norm(np.array([[3.0, 4.0]]))
     25.0
     """
+
     def square(start: int, stop: int) -> float:
         block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
         flat = (block if shift is None else block - shift).ravel(order="K")

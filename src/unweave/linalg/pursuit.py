@@ -40,7 +40,9 @@ def pursuit_gram(A: np.ndarray, B: np.ndarray, norms: np.ndarray, s: int) -> np.
     out = np.empty((n, k), dtype)
     spread(
         lambda start, stop: pursue_range(A, B, norms, most, tolerance, out, start, stop),
-        np.zeros(n + 1, dtype=np.int64), 0, 4 * k * (most + 1) ** 2 + 1000,
+        np.zeros(n + 1, dtype=np.int64),
+        0,
+        4 * k * (most + 1) ** 2 + 1000,
     )
     return out
 
@@ -61,6 +63,8 @@ def greedy_rows(indptr, indices, data, weights, H, s: int) -> np.ndarray:
     out = np.empty((n, k), entries.H.dtype)
     spread(
         lambda start, stop: pursue_entries_range(*entries, most, tolerance, out, start, stop),
-        entries.indptr, k * (k + 8), 4 * k * (most + 1) ** 2 + k * k + 1000,
+        entries.indptr,
+        k * (k + 8),
+        4 * k * (most + 1) ** 2 + k * k + 1000,
     )
     return out

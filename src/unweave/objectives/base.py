@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses.base import Loss
-from ..parallel import run
-from .models import RowModel, SmoothColumns, SmoothRows
+from unweave.losses.base import Loss
+from unweave.objectives.models import RowModel, SmoothColumns, SmoothRows
+from unweave.parallel import run
 
 _BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
 
@@ -21,6 +22,8 @@ class Objective:
     that needs the whole table is a sum over row blocks, added in order, so it does not depend on the threads.
     """
 
+    X: Any  # the table as stored (a table in blocks has none)
+    half_norm: Any  # ½‖X‖², where the loss is squared
     loss: Loss
     shape: tuple[int, int]
     dtype: np.dtype

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..linalg.products import gram
-from .base import Objective
-from .models import Quadratic
+from unweave.linalg.products import gram
+from unweave.objectives.base import Objective
+from unweave.objectives.models import Quadratic
 
 
 class Blocks(Objective):
@@ -44,7 +44,7 @@ class Blocks(Objective):
     def half_norm(self) -> float:
         """½‖X‖²; one pass, then remembered."""
         if self._half_norm is None:
-            self._half_norm = sum(block.half_norm for _, _, block in self)  # type: ignore[attr-defined]
+            self._half_norm = sum(block.half_norm for _, _, block in self)
         return self._half_norm
 
     def row_norms(self) -> np.ndarray:
@@ -60,9 +60,7 @@ class Blocks(Objective):
     def columns_given(self, U):
         if not (self.squared and self.complete):
             return super().columns_given(U)
-        cross = sum(
-            block.columns_given(np.ascontiguousarray(U[a:b])).cross.astype(np.float64) for a, b, block in self
-        )
+        cross = sum(block.columns_given(np.ascontiguousarray(U[a:b])).cross.astype(np.float64) for a, b, block in self)
         return Quadratic(np.asarray(cross, dtype=self.dtype), gram(U), self.half_norm)
 
     def row_values(self, U, Z):

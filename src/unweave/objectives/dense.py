@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg.products import gram, matmul, row_squared_norms, squared_norm
-from ..losses.base import Loss
-from .base import Objective
-from .models import Counts, Entries, Quadratic
-from .models.entries import EntryTable
+from unweave.linalg.products import gram, matmul, row_squared_norms, squared_norm
+from unweave.losses.base import Loss
+from unweave.objectives.base import Objective
+from unweave.objectives.models import Counts, Entries, Quadratic
+from unweave.objectives.models.entries import EntryTable
 
 
 class Dense(Objective):
@@ -90,7 +90,7 @@ class Dense(Objective):
     def majorise(self, U: NDArray, Z: NDArray, side: str) -> Entries:
         """Weighted least squares that bounds the loss and touches it at U·Z."""
         prediction = matmul(U, Z)
-        bound = self.loss.weights(self.X, prediction).astype(self.dtype)
+        bound = np.asarray(self.loss.weights(self.X, prediction), dtype=self.dtype)
         if self.weights is not None:
             bound *= self.weights
         rows = side == "rows"

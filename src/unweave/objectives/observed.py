@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg import entries as kernels
-from ..losses.base import Loss
-from .base import Objective
-from .models import Entries
-from .models.entries import EntryTable
-from .sparse import entry_table
+from unweave.linalg import entries as kernels
+from unweave.losses.base import Loss
+from unweave.objectives.base import Objective
+from unweave.objectives.models import Entries
+from unweave.objectives.models.entries import EntryTable
+from unweave.objectives.sparse import entry_table
 
 
 class Observed(Objective):
@@ -78,7 +78,8 @@ class Observed(Objective):
     def majorise(self, U, Z, side):
         """Weighted least squares that bounds the loss and touches it at U·Z."""
         table, F, H = (self.by_row, U, Z.T) if side == "rows" else (self.by_column, Z.T, U)
-        bound = table.scaled(self.loss.weights(table.data, self._at_entries(table, F, H))).astype(self.dtype)
+        raw = np.asarray(self.loss.weights(table.data, self._at_entries(table, F, H)), dtype=self.dtype)
+        bound = table.scaled(raw)
         weighted = EntryTable(table.indptr, table.indices, table.data, bound, table.n_columns)
         return Entries(weighted, np.ascontiguousarray(H))
 

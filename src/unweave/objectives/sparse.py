@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg.products import gram, squared_norm
-from ..linalg.sparse import SparseProduct
-from ..losses.base import Loss
-from .base import Objective
-from .models import Counts, Quadratic
-from .models.entries import EntryTable
+from unweave.linalg.products import gram, squared_norm
+from unweave.linalg.sparse import SparseProduct
+from unweave.losses.base import Loss
+from unweave.objectives.base import Objective
+from unweave.objectives.models import Counts, Quadratic
+from unweave.objectives.models.entries import EntryTable
 
 
 class Sparse(Objective):

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives import Objective
-from ..objectives.models import Mixed, RowModel
-from ..updates import Effort, Half, Update, first_rows
-from .problem import Problem, ones_held
-from .reseed import reseed
+from unweave.objectives import Objective, Sparse
+from unweave.objectives.models import Mixed, RowModel
+from unweave.solve.problem import Problem, ones_held
+from unweave.solve.reseed import reseed
+from unweave.updates import Effort, Half, Update, first_rows
 
-FIT = Effort(sweeps=8)
+
+def fit_effort(objective: Objective, update: Update) -> Effort:
+    """Inner iterations of a half-step within a fit: more where they are cheap against the product that set them up."""
+    if update.name == "coordinate":
+        return Effort(sweeps=2) if isinstance(objective, Sparse) else Effort(sweeps=20, drop=0.01)
+    return Effort(sweeps=2) if objective.loss.name == "kl" else Effort(sweeps=8)
 
 
 def transform_effort(dtype) -> Effort:
@@ -21,9 +26,7 @@ def transform_effort(dtype) -> Effort:
     return Effort(sweeps=2000, tol=1e-9 if np.dtype(dtype) == np.float64 else 1e-6)
 
 
-def half_step(
-    model: RowModel, F: NDArray, half: Half, update: Update, effort: Effort, held: list[int]
-) -> NDArray:
+def half_step(model: RowModel, F: NDArray, half: Half, update: Update, effort: Effort, held: list[int]) -> NDArray:
     """Improve the columns of F that are not held."""
     if not held:
         return update(model, F, half, effort)
@@ -73,18 +76,26 @@ class Alternate:
     def step(self, state: dict) -> tuple[dict, float]:
         U, Z = state["codes"], state["components"]
         if self.problem.codes.name != "fixed":
-            model = self.objective.rows_given(Z)
-            U = half_step(model, U, self.code_half, self.left, FIT, self.problem.held_codes)
+            U = self.improve_codes(U, Z)
         if self.problem.components.name == "fixed":
-            value = self.objective.value(U, Z) if self.problem.codes.name == "fixed" else model.value(U)
-            return {"codes": U, "components": Z}, value + self.code_half.value(U[:, : self._free_codes])
-        model = self.objective.columns_given(U)
-        F = half_step(
-            model, np.ascontiguousarray(Z.T), self.component_half, self.right, FIT, self.problem.held_components
-        )
-        value = model.value(F) + self.penalties(U, F)
-        Z = reseed(self.objective, self.problem, U, np.ascontiguousarray(F.T))
-        return {"codes": U, "components": Z}, value
+            return {"codes": U, "components": Z}, self.objective.accurate_value(U, Z) + self._code_penalty(U)
+        Z, value = self.improve_components(U, Z)
+        return {"codes": U, "components": reseed(self.objective, self.problem, U, Z)}, value
+
+    def improve_codes(self, U: NDArray, Z: NDArray) -> NDArray:
+        """The left half-step."""
+        model, effort = self.objective.rows_given(Z), fit_effort(self.objective, self.left)
+        return half_step(model, U, self.code_half, self.left, effort, self.problem.held_codes)
+
+    def improve_components(self, U: NDArray, Z: NDArray) -> tuple[NDArray, float]:
+        """The right half-step, and the full objective after it, from the summaries that it used."""
+        model, effort = self.objective.columns_given(U), fit_effort(self.objective, self.right)
+        F = np.ascontiguousarray(Z.T)
+        F = half_step(model, F, self.component_half, self.right, effort, self.problem.held_components)
+        return np.ascontiguousarray(F.T), model.value(F) + self.penalties(U, F)
+
+    def _code_penalty(self, U: NDArray) -> float:
+        return self.code_half.value(U[:, : self._free_codes])
 
     @property
     def _free_codes(self) -> int:
@@ -93,7 +104,50 @@ class Alternate:
     def penalties(self, U: NDArray, F: NDArray) -> float:
         """Penalty of the codes and of the components (F = Zᵀ), without the columns that are held."""
         F = np.delete(F, self.problem.held_components, axis=1) if self.problem.held_components else F
-        return self.code_half.value(U[:, : self._free_codes]) + self.component_half.value(F)
+        return self._code_penalty(U) + self.component_half.value(F)
+
+
+class Extrapolated(Alternate):
+    """Alternating coordinate descent that looks ahead: each factor is carried on along its last move.
+
+    Codes U are improved at a point Z + β(Z − former Z), then carried on themselves, and the components improved there. A
+    look ahead that raises the objective is dropped for a plain step from where the fit stood, and β is cut; otherwise
+    it grows. So the objective never rises, and falls two to three times as fast as without.
+
+    References
+    ----------
+    Ang and Gillis (2019), Accelerating nonnegative matrix factorization algorithms using extrapolation.
+    """
+
+    def start(self, U, Z):
+        state = super().start(U, Z)
+        look = {"ahead": state["components"], "former_codes": state["codes"], "former_components": state["components"]}
+        return {**state, **look, "beta": 0.5, "beta_most": 1.0, "value": np.inf}
+
+    def step(self, state):
+        beta = state["beta"]
+        U = self.improve_codes(state["codes"], state["ahead"])
+        carried = self._carry(U, state["former_codes"], beta)
+        Z, value = self.improve_components(carried, state["ahead"])
+        if value > state["value"]:
+            return self._plain_step(state)
+        new = {"codes": carried, "components": Z, "ahead": self._carry(Z, state["former_components"], beta)}
+        new |= {"former_codes": U, "former_components": Z, "value": value}
+        new |= {"beta": min(state["beta_most"], 1.01 * beta), "beta_most": min(1.0, 1.005 * state["beta_most"])}
+        return self._revived(new), value
+
+    def _plain_step(self, state):
+        U = self.improve_codes(state["codes"], state["components"])
+        Z, value = self.improve_components(U, state["components"])
+        new = {"codes": U, "components": Z, "ahead": Z, "former_codes": U, "former_components": Z, "value": value}
+        return self._revived({**new, "beta": state["beta"] / 1.5, "beta_most": state["beta"]}), value
+
+    def _carry(self, new, former, beta: float):
+        return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
+
+    def _revived(self, state: dict) -> dict:
+        Z = reseed(self.objective, self.problem, state["codes"], state["components"])
+        return state if Z is state["components"] else {**state, "components": Z, "ahead": Z, "former_components": Z}
 
 
 def left_half_step(
@@ -128,27 +182,27 @@ class AlternateMixtures(Alternate):
         return {**state, "mixing": W}
 
     def _times(self, W: NDArray) -> NDArray:
-        X = self.objective.X  # type: ignore[attr-defined]
+        X = self.objective.X
         return np.ascontiguousarray(np.asarray(W @ X))
 
     def _back(self, R: NDArray) -> NDArray:
-        X = self.objective.X  # type: ignore[attr-defined]
+        X = self.objective.X
         return np.ascontiguousarray(np.asarray((X @ R.T).T))
 
     @property
     def norm(self) -> float:
         """Upper bound of σ₁(X)²; found once."""
         if not hasattr(self, "_norm"):
-            from .svd import truncated_svd
+            from unweave.solve.svd import truncated_svd
 
-            X = self.objective.X if self.objective.__class__.__name__ == "Dense" else self.objective.product
+            X = self.objective.product if isinstance(self.objective, Sparse) else self.objective.X
             top = truncated_svd(X, 1, codes=False)
             self._norm = 1.05 * float(top.s[0]) ** 2 if top.s.size else 1.0
         return max(self._norm, np.finfo(np.float64).tiny)
 
     def step(self, state):
         U, Z, W = state["codes"], state["components"], state["mixing"]
-        U = half_step(self.objective.rows_given(Z), U, self.code_half, self.left, FIT, [])
+        U = self.improve_codes(U, Z)
         model = Mixed(self.objective.columns_given(U), self._times, self._back, self.norm, W.shape)
         half = Half(self.problem.components)
         W = self.right(model, W, half, Effort(sweeps=20))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .history import History
+from unweave.solve.history import History
 
 
 class Bar:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives import Blocks, Dense, Objective, Sparse
-from ..objectives.models import Entries, Quadratic, RowModel
-from ..updates import Half
-from .alternate import sides
-from .closed import decompose
-from .problem import Problem
-from .spectrum import spectrum_tail, tail_flops
+from unweave.objectives import Blocks, Dense, Objective, Sparse
+from unweave.objectives.models import Entries, Quadratic, RowModel
+from unweave.solve.alternate import sides
+from unweave.solve.closed import decompose
+from unweave.solve.problem import Problem
+from unweave.solve.spectrum import spectrum_tail, tail_flops
+from unweave.updates import Half
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Certificate:
     def __str__(self) -> str:
         if self.kind == "kkt":
             return (
-                f"Stationary to a residual of {self.gap:.2g} (scaled projected gradient); the problem is not convex, so "
-                "nothing is said about other answers."
+                f"Stationary to a residual of {self.gap:.2g} (scaled projected gradient); nothing is said about other "
+                "answers."
             )
         if self.kind == "none":
             return "Nothing is certified about this answer."
@@ -98,7 +98,7 @@ def eckart_young(objective: Objective, problem: Problem, value: float) -> Certif
         tail, sure = _tail(objective, rank, centred)
         if 0.5 * tail > best:
             best, exact = 0.5 * tail, sure
-    return bounded("eckart-young", best, value, objective.half_norm, exact)  # type: ignore[attr-defined]
+    return bounded("eckart-young", best, value, objective.half_norm, exact)
 
 
 def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
@@ -109,13 +109,13 @@ def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
     shift = "mean" if centred else None
     if min(objective.shape) <= 2000:
         return float(spectrum_tail(X, [min(rank, *objective.shape)], shift=shift)[0]), True
-    from .svd import truncated_svd
+    from unweave.solve.svd import truncated_svd
 
     return truncated_svd(X, min(rank, *objective.shape), shift=shift, codes=False).tail, False
 
 
 def bound_is_cheap(objective: Objective, problem: Problem, n_iter: int) -> bool:
-    """Whether the bound costs at most a tenth of the fit, counted in operations so that the answer is always the same."""
+    """Whether the bound costs at most a tenth of the fit, counted in operations so that the answer never varies."""
     n, m = objective.shape
     entries = objective.X.nnz if isinstance(objective, Sparse) else n * m
     fit = n_iter * (4.0 * entries * problem.n_components + 16.0 * (n + m) * problem.n_components**2)
@@ -175,7 +175,7 @@ def _lasso_gap(model: Quadratic, U: NDArray, l1: float, ridge: float, nonnegativ
 
 def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) -> Certificate:
     """The residual, scaled into the spectral ball of radius τ, is a point of the dual of ½‖X − M‖² + τ‖M‖₊."""
-    from .svd import truncated_svd
+    from unweave.solve.svd import truncated_svd
 
     tau = float(np.sqrt(problem.codes.strength * problem.components.strength))
     R = _residual(objective, U, Z)
@@ -203,7 +203,7 @@ def _residual(objective, U, Z):
     X = objective.X
     model = objective.rows_given(Z)
     assert isinstance(model, Entries)
-    from ..linalg.entries import predict_entries
+    from unweave.linalg.entries import predict_entries
 
     t = model.table
     R = sp.csr_array((t.data - predict_entries(t.indptr, t.indices, model.H, U), X.indices, X.indptr), shape=X.shape)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data import container
-from .history import History
+from unweave.data import container
+from unweave.solve.history import History
 
 _FORMAT = 1
 
@@ -111,6 +111,6 @@ def _thaw(value):
         key: np.array(item["array"], dtype=item["dtype"]) if isinstance(item, dict) and "array" in item else item
         for key, item in value["generator"].items()
     }
-    generator = np.random.Generator(getattr(np.random, state["bit_generator"])())
+    generator = np.random.Generator(getattr(np.random, str(state["bit_generator"]))())
     generator.bit_generator.state = state
     return generator

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg.products import gram, matmul
-from ..objectives import Blocks, Dense, Objective, Sparse
-from ..penalties.base import Penalty
-from ..updates import LeastSquares
-from .problem import Problem
-from .svd import SVDResult, truncated_svd
+from unweave.linalg.products import gram, matmul
+from unweave.objectives import Blocks, Dense, Objective, Sparse
+from unweave.penalties.base import Penalty
+from unweave.solve.problem import Problem
+from unweave.solve.svd import SVDResult, truncated_svd
+from unweave.updates import LeastSquares
 
 _MOST_BLOCK_COLUMNS = 4096
 
@@ -73,7 +73,7 @@ def block_gram(block: Objective, shift: NDArray | None) -> NDArray:
     """(X − shift)ᵀ(X − shift) of one block, in float64."""
     if isinstance(block, Dense):
         return gram(block.X, shift=shift)
-    X = block.X.astype(np.float64)  # type: ignore[attr-defined]
+    X = block.X.astype(np.float64)
     total = np.asarray((X.T @ X).todense())
     if shift is not None:
         sums = np.asarray(X.sum(axis=0)).ravel()

@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .bar import Bar
-from .checkpoint import Checkpoint
-from .history import History, Progress
+from unweave.solve.bar import Bar
+from unweave.solve.checkpoint import Checkpoint
+from unweave.solve.history import History, Progress
 
 State = dict
 Step = Callable[[State], tuple[State, float]]
@@ -108,7 +108,7 @@ def _record(history: History, objective: float, seconds: float) -> None:
     change = 1.0
     if len(history):
         before = history.objective[-1]
-        # An objective that falls to zero never settles relative to itself, so far below the first one counts as settled.
+        # An objective that falls to zero never settles relative to itself: far below the first one counts as zero.
         change = (before - objective) / max(abs(before), 1e-8 * abs(history.objective[0]), 1e-300)
     history.add(objective, change, seconds)
 

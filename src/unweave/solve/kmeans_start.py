@@ -32,16 +32,30 @@ class _Seeds:
 
         def part(start: int, stop: int) -> np.ndarray:
             potentials = np.empty(len(rows))
-            seed_pass(self.X, candidates, apart, self.owner, self.closest, self.weights, self.stride, self.trial,
-                      potentials, start, stop)
+            seed_pass(
+                self.X,
+                candidates,
+                apart,
+                self.owner,
+                self.closest,
+                self.weights,
+                self.stride,
+                self.trial,
+                potentials,
+                start,
+                stop,
+            )
             return potentials
 
         potentials = np.array(parallel.run(part, len(self.X), self.size))
         best = int(potentials.sum(axis=0).argmin())
         self.blocks = potentials[:, best]
         chosen = self.trial[best]
-        parallel.run(lambda start, stop: seed_accept(chosen, self.closest, self.owner, self.count, start, stop),
-                     len(self.X), self.size)
+        parallel.run(
+            lambda start, stop: seed_accept(chosen, self.closest, self.owner, self.count, start, stop),
+            len(self.X),
+            self.size,
+        )
         self.centres[self.count] = candidates[best]
         self.count += 1
 
@@ -80,8 +94,9 @@ def _draw_by_weight(n: int, size: int, rng: np.random.Generator, sample_weight: 
     return rng.choice(n, size=size, p=share / share.sum())
 
 
-def kmeans_plus_plus(X: np.ndarray, k: int, rng: np.random.Generator, sample_weight: np.ndarray | None = None,
-                     trials: int | None = None) -> np.ndarray:
+def kmeans_plus_plus(
+    X: np.ndarray, k: int, rng: np.random.Generator, sample_weight: np.ndarray | None = None, trials: int | None = None
+) -> np.ndarray:
     """Greedy k-means++: k rows of X, spread out in proportion to squared distance.
 
     Each next centre is the best of `trials` rows (2 + ln k unless told) drawn with probability proportional to

@@ -28,11 +28,11 @@ def orthonormalise(S: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, np.nd
 
     Reference: Yamamoto, Nakatsukasa, Yanagisawa, Fukaya, "Roundoff error analysis of the CholeskyQR2 algorithm" (2015).
     """
-    Q, total = S, None
-    for _ in range(2):
+    Q, total = S, np.eye(S.shape[1])
+    for turn in range(2):
         G = gram(Q)
-        R, inverse = _root(G, np.finfo(S.dtype).eps, floor if total is None else 0.0)
-        total = R if total is None else R @ total
+        R, inverse = _root(G, np.finfo(S.dtype).eps, floor if turn == 0 else 0.0)
+        total = R @ total
         Q = matmul(Q, inverse.astype(S.dtype))
     return Q, total
 
@@ -102,8 +102,12 @@ def _settled(former: np.ndarray, now: np.ndarray, tol: float, total: float, eps:
 
 
 def default_block(k: int) -> int:
-    """Columns multiplied at once: narrow blocks reach higher degrees, wide ones use the memory bus better."""
-    return int(min(max(8, -(-k // 3)), 64))
+    """Columns multiplied at once: narrow blocks reach higher degrees, wide ones use the memory bus better.
+
+    Multiples of 16, because the sparse kernel works on whole vectors of numbers.
+    """
+    third = -(-k // 3)
+    return 8 if third <= 8 else min(16 * -(-third // 16), 64)
 
 
 def block_krylov(

@@ -81,8 +81,9 @@ class Lloyd:
             return np.zeros(d), X
         shift = mean.astype(X.dtype)
         copy = np.empty_like(X)
-        parallel.run(lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n,
-                     chunk_rows(d, 1, 2**16))
+        parallel.run(
+            lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, chunk_rows(d, 1, 2**16)
+        )
         return shift.astype(np.float64), copy
 
     def start(self, centres: np.ndarray) -> dict:
@@ -91,9 +92,17 @@ class Lloyd:
         if centres.shape != (self.n_clusters, self.X.shape[1]):
             raise ValueError(f"centres must be {self.n_clusters} by {self.X.shape[1]}, got {centres.shape}")
         k, d = centres.shape
-        return {"centres": centres, "labels": np.full(len(self.X), -1, np.int32), "sums": np.zeros((k, d)),
-                "counts": np.zeros(k), "peak": np.zeros(k), "moved": len(self.X), "age": 0,
-                "bounds_age": np.zeros(1, np.int64), **self.rows.start(self._shifted(centres))}
+        return {
+            "centres": centres,
+            "labels": np.full(len(self.X), -1, np.int32),
+            "sums": np.zeros((k, d)),
+            "counts": np.zeros(k),
+            "peak": np.zeros(k),
+            "moved": len(self.X),
+            "age": 0,
+            "bounds_age": np.zeros(1, np.int64),
+            **self.rows.start(self._shifted(centres)),
+        }
 
     def step(self, state: dict) -> tuple[dict, float]:
         """Assign rows to the centres, move the centres to the means: the new state and its objective.
@@ -109,8 +118,16 @@ class Lloyd:
         moved = self._move(old, labels, sums, counts)
         peak = self._freshen(labels, sums, counts, state["peak"])
         moved += self._refill(state, centres, labels, sums, counts)
-        new = {**state, "centres": self._means(state["centres"], sums, counts), "labels": labels, "sums": sums,
-               "counts": counts, "peak": peak, "moved": moved, "age": state["age"] + 1}
+        new = {
+            **state,
+            "centres": self._means(state["centres"], sums, counts),
+            "labels": labels,
+            "sums": sums,
+            "counts": counts,
+            "peak": peak,
+            "moved": moved,
+            "age": state["age"] + 1,
+        }
         placed = self._shifted(new["centres"])
         steps = np.sqrt(((placed.astype(np.float64) - centres) ** 2).sum(axis=1)) * (1.0 + 1e-12)
         new.update(self.rows.moved(state, steps))
@@ -147,8 +164,9 @@ class Lloyd:
             counts += count
         return len(rows)
 
-    def _move_rows(self, rows: np.ndarray, old: np.ndarray, new: np.ndarray, sums: np.ndarray,
-                   counts: np.ndarray) -> None:
+    def _move_rows(
+        self, rows: np.ndarray, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray
+    ) -> None:
         weights = self.weights[rows] if self.stride else self.weights
         move_sums(self.X[rows], weights, self.stride, old, new, sums, counts, 0, len(rows))
 
@@ -164,8 +182,9 @@ class Lloyd:
         self._move(np.full_like(labels, -1), labels, sums, counts)
         return counts.copy()
 
-    def _refill(self, state: dict, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray,
-                counts: np.ndarray) -> int:
+    def _refill(
+        self, state: dict, centres: np.ndarray, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray
+    ) -> int:
         """Give each cluster without weight the row farthest from its centre; how many rows were moved."""
         empty = np.flatnonzero(counts <= 0.0)
         if not len(empty):
@@ -178,7 +197,7 @@ class Lloyd:
             squares[self.weights == 0.0] = 0.0
         heavy = np.bincount(labels[squares > 0.0], minlength=self.n_clusters)
         heavy += np.bincount(labels[(squares == 0.0) & (self.weights > 0.0)], minlength=self.n_clusters) > 0
-        given = []
+        given: list[int] = []
         for i in np.argsort(-squares, kind="stable"):
             if len(given) == len(empty) or squares[i] == 0.0:
                 break

@@ -37,15 +37,24 @@ def choose_lloyd(n: int, d: int, k: int) -> LloydChoice:
     ('high', 100)
     """
     if d <= LOW_WIDTH:
-        return LloydChoice("low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds a "
-                           "row (Hamerly)")
+        return LloydChoice(
+            "low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds a row (Hamerly)"
+        )
     room = max(1, BOUND_BYTES // (4 * n))
     if k <= max(room, 2 * d):
-        return LloydChoice("high", k, f"{d} columns make a distance dear: matrix products first, then one lower bound "
-                           "for each row and centre (Elkan)")
+        return LloydChoice(
+            "high",
+            k,
+            f"{d} columns make a distance dear: matrix products first, then one lower bound "
+            "for each row and centre (Elkan)",
+        )
     groups = int(max(1, min(k // 10, room)))
-    return LloydChoice("high", groups, f"{d} columns make a distance dear and {k} bounds a row take too much memory: "
-                       f"matrix products first, then bounds for {groups} groups of centres (Yinyang)")
+    return LloydChoice(
+        "high",
+        groups,
+        f"{d} columns make a distance dear and {k} bounds a row take too much memory: "
+        f"matrix products first, then bounds for {groups} groups of centres (Yinyang)",
+    )
 
 
 def chunk_rows(d: int, k: int, most: int) -> int:
@@ -113,8 +122,12 @@ class LowRows:
     def start(self, centres: np.ndarray) -> dict:
         """Bounds that say nothing yet."""
         n = len(self.X)
-        return {"upper": np.full(n, np.inf, np.float32), "lower": np.full(n, -np.inf, np.float32),
-                "path": np.zeros(self.k), "far": 0.0}
+        return {
+            "upper": np.full(n, np.inf, np.float32),
+            "lower": np.full(n, -np.inf, np.float32),
+            "path": np.zeros(self.k),
+            "far": 0.0,
+        }
 
     def reset(self, state: dict) -> dict:
         """Forget the bounds of all rows."""
@@ -160,8 +173,12 @@ class HighRows:
         n = len(self.X)
         lower = np.full((n, self.padded), np.inf, np.float32)
         lower[:, : self.groups] = -np.inf
-        return {"upper": np.full(n, np.inf, np.float32), "lower": lower, "path": np.zeros(self.k),
-                "group_path": np.zeros(self.padded)}
+        return {
+            "upper": np.full(n, np.inf, np.float32),
+            "lower": lower,
+            "path": np.zeros(self.k),
+            "group_path": np.zeros(self.padded),
+        }
 
     def reset(self, state: dict) -> dict:
         """Forget the bounds of all rows; the groups stay."""
@@ -178,8 +195,9 @@ class HighRows:
         np.maximum.at(longest, state["group"], steps)
         return {"path": state["path"] + steps, "group_path": state["group_path"] + longest}
 
-    def _separations(self, centres: np.ndarray, members: np.ndarray,
-                     starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _separations(
+        self, centres: np.ndarray, members: np.ndarray, starts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Half the distance of each centre to the nearest other one, and to each group."""
         gaps = half_distances(centres, len(self.X))
         apart = np.full((self.k, self.padded), np.inf, np.float32)
@@ -204,13 +222,47 @@ class HighRows:
 
         def chunk(start: int, stop: int) -> None:
             later = np.empty(stop - start, np.int64)
-            postponed = decide_direct(X, centres, old, new, upper, lower, path, group_path, half, apart, sizes, group,
-                                      starts, members, slack, most, later, start, stop)
+            postponed = decide_direct(
+                X,
+                centres,
+                old,
+                new,
+                upper,
+                lower,
+                path,
+                group_path,
+                half,
+                apart,
+                sizes,
+                group,
+                starts,
+                members,
+                slack,
+                most,
+                later,
+                start,
+                stop,
+            )
             if postponed:
                 rows = later[:postponed]
                 block = X[start:stop] if postponed == stop - start else X[rows]
-                decide_product(X, centres, norms, centre_norms, block @ centres.T, error, new, upper, lower, path,
-                               group_path, starts, members, slack, rows)
+                decide_product(
+                    X,
+                    centres,
+                    norms,
+                    centre_norms,
+                    block @ centres.T,
+                    error,
+                    new,
+                    upper,
+                    lower,
+                    path,
+                    group_path,
+                    starts,
+                    members,
+                    slack,
+                    rows,
+                )
 
         parallel.run(chunk, n, chunk_rows(d, k, 2048))
         return new
@@ -263,8 +315,23 @@ def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     def chunk(start: int, stop: int) -> None:
         m = stop - start
         part, upper, lower = X[start:stop], np.empty(m, np.float32), np.empty((m, 1), np.float32)
-        decide_product(part, centres, norms[start:stop], centre_norms, part @ centres.T, error, labels[start:stop],
-                       upper, lower, path, group_path, starts, members, 0.0, np.arange(m))
+        decide_product(
+            part,
+            centres,
+            norms[start:stop],
+            centre_norms,
+            part @ centres.T,
+            error,
+            labels[start:stop],
+            upper,
+            lower,
+            path,
+            group_path,
+            starts,
+            members,
+            0.0,
+            np.arange(m),
+        )
 
     parallel.run(chunk, n, chunk_rows(d, k, 2048))
     return labels, squares_to_own(X, centres, labels).astype(X.dtype, copy=False)

@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..objectives import Dense, Objective, Observed, Sparse
-from ..objectives.models import Quadratic
-from ..penalties import OneHot
-from ..updates import Effort, Half, Nearest
+from unweave.objectives import Dense, Objective, Observed, Sparse
+from unweave.objectives.models import Quadratic
+from unweave.penalties import OneHot
+from unweave.updates import Effort, Half, Nearest
 
 
 class MeansOfSeen:

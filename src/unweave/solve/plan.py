@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives import Dense, Objective
-from ..objectives.models import RowModel
-from ..updates import UPDATES, Half, Proximal, Update
-from .alternate import Alternate, AlternateMixtures, sides
-from .closed import ClosedForm, Shrinkage, why_not_closed, why_not_shrinkage
-from .problem import Problem
-from .start import STARTS, choose_start, make_start, spread_rows
+from unweave.objectives import Objective
+from unweave.objectives.models import RowModel
+from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
+from unweave.solve.closed import ClosedForm, Shrinkage, why_not_closed, why_not_shrinkage
+from unweave.solve.problem import Problem
+from unweave.solve.start import STARTS, choose_start, is_nonnegative, make_start, spread_rows
+from unweave.updates import UPDATES, Half, Proximal, Update
 
 JOINT = ("svd", "power", "shrinkage")
 SOLVERS = ("auto", *JOINT, *(update.name for update in UPDATES))
@@ -93,35 +93,52 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
             f"components={problem.components.name!r} are mixtures Z = W·X of all rows: X must be one table in memory "
             "with every entry observed, not blocks and not with missing entries"
         )
-    start, why_start = (init, "as asked") if init not in ("auto", None) or not isinstance(init, str | None) else ("", "")
-    if not isinstance(start, str):
-        U, Z = given_start(objective, problem, init)
-        start = "given"
-    else:
-        if not start:
-            start, why_start = choose_start(objective, problem)
-        U, Z = (None, None) if mixtures else make_start(objective, problem, start, rng)
-    probe_codes, probe_components = _probes(objective, problem)
-    left = choose_update(solver, probe_codes, sides(problem)[0])
-    right = Proximal() if mixtures else choose_update(solver, probe_components, sides(problem)[1])
-    if isinstance(left, str) and (isinstance(right, str) or mixtures or problem.components.name == "fixed"):
-        raise ValueError(f"solver={solver!r} cannot do this problem: {left}")
-    left = left if isinstance(left, Update) else choose_update("auto", probe_codes, sides(problem)[0])
-    right = right if isinstance(right, Update) else choose_update("auto", probe_components, sides(problem)[1])
-    for side, update in (("codes", left), ("components", right)):
-        if isinstance(update, str):
-            raise ValueError(f"{side}={getattr(problem, side).name!r} cannot be solved here: {update}")
+    left, right = _choose_sides(objective, problem, solver)
+    start, why = _name_of_start(objective, problem, init)
     plan = Plan(
         describe(objective, problem), "alternating half-steps", left.title, _right_title(problem, right), start,
-        [*problem.notes, *([f"start: {why_start}"] if why_start else [])],
+        [*problem.notes, f"start: {why}"],
     )  # fmt: skip
     if mixtures:
         W = np.zeros((problem.n_components, objective.shape[0]), dtype=objective.dtype)
         W[np.arange(problem.n_components), spread_rows(objective, problem.n_components, rng)] = 1
-        scheme = AlternateMixtures(objective, problem, left, right)
-        return plan, scheme, scheme.start_mixing(W)
-    scheme = Alternate(objective, problem, left, right)
+        of_rows = AlternateMixtures(objective, problem, left, right)
+        return plan, of_rows, of_rows.start_mixing(W)
+    U, Z = given_start(objective, problem, init) if start == "given" else make_start(objective, problem, start, rng)
+    ahead = left.name == right.name == "coordinate" and objective.complete
+    ahead = ahead and is_nonnegative(problem.codes) and is_nonnegative(problem.components)
+    if ahead:
+        plan.solver = "alternating half-steps that look ahead (extrapolated)"
+    scheme = (Extrapolated if ahead else Alternate)(objective, problem, left, right)
     return plan, scheme, scheme.start(U, Z)
+
+
+def _choose_sides(objective, problem: Problem, solver: str) -> tuple[Update, Update]:
+    """An update for each side: the named solver where it can, the planner's choice where it cannot."""
+    chosen: list[Update] = []
+    refusals: list[str] = []
+    for side, model, half in zip(("codes", "components"), _probes(objective, problem), sides(problem), strict=True):
+        penalty = getattr(problem, side)
+        if side == "components" and penalty.name in ("hull", "cone", "fixed"):
+            chosen.append(Proximal())
+            continue
+        update = choose_update(solver, model, half)
+        if isinstance(update, str):
+            refusals.append(update)
+            update = choose_update("auto", model, half)
+        if isinstance(update, str):
+            raise ValueError(f"{side}={penalty.name!r} cannot be solved here: {update}")
+        chosen.append(update)
+    free_sides = 2 if problem.components.name not in ("hull", "cone", "fixed") else 1
+    if len(refusals) == free_sides:
+        raise ValueError(f"solver={solver!r} cannot do this problem: {refusals[0]}")
+    return chosen[0], chosen[1]
+
+
+def _name_of_start(objective, problem: Problem, init) -> tuple[str, str]:
+    if init is not None and not isinstance(init, str):
+        return "given", "as given"
+    return choose_start(objective, problem) if init in (None, "auto") else (init, "as asked")
 
 
 def _right_title(problem: Problem, right: Update) -> str:
@@ -139,14 +156,12 @@ def _probes(objective: Objective, problem: Problem) -> tuple[RowModel, RowModel]
     Z = np.ones((k, objective.n_predictions), dtype=dtype)
     codes, components = small.rows_given(Z), small.columns_given(U)
     if objective.in_blocks and not (objective.squared and objective.complete):
-        from ..objectives.models import SmoothColumns, SmoothRows
+        from unweave.objectives.models import SmoothColumns, SmoothRows
 
         codes, components = SmoothRows(small, Z), SmoothColumns(small, U)
     # The shapes that matter (more rows than components?) are those of the whole table.
     codes.shape, components.shape = (objective.shape[0], k), (objective.n_predictions, k)
-    return codes.hold(U, problem.held_codes), components.hold(
-        np.ascontiguousarray(Z.T), problem.held_components
-    )
+    return codes.hold(U, problem.held_codes), components.hold(np.ascontiguousarray(Z.T), problem.held_components)
 
 
 def choose_update(solver: str, model: RowModel, half: Half) -> Update | str:
@@ -168,7 +183,9 @@ def check_init(init) -> None:
     if init is None or (isinstance(init, str) and init in STARTS):
         return
     if isinstance(init, str):
-        raise ValueError(f"init={init!r} is not known; use one of {', '.join(STARTS)}, components, or (codes, components)")
+        raise ValueError(
+            f"init={init!r} is not known; use one of {', '.join(STARTS)}, components, or (codes, components)"
+        )
     for part in init if isinstance(init, tuple) else (init,):
         if np.ndim(part) != 2:
             raise ValueError("init must be an array of components (k × columns) or a tuple (codes, components)")
@@ -194,8 +211,3 @@ def given_start(objective: Objective, problem: Problem, init) -> tuple[NDArray |
     wide = np.zeros((len(U), problem.width), dtype=objective.dtype)
     wide[:, :k] = U
     return wide, full
-
-
-def is_dense_complete(objective: Objective) -> bool:
-    """Whether the table is an array with every entry observed."""
-    return isinstance(objective, Dense) and objective.complete

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..losses.base import Loss
-from ..penalties import Both, L2Ball, Ridge
-from ..penalties.base import Penalty
+from unweave.losses.base import Loss
+from unweave.penalties import Both, L2Ball, Ridge
+from unweave.penalties.base import Penalty
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def _split_nuclear(problem: Problem) -> Problem:
 
 def _keep_in_ball(problem: Problem, bounded: str, penalised: str) -> Problem:
     note = (
-        f"a penalty on the {penalised} with {getattr(problem, bounded).name} {bounded} has no minimum (their scale runs "
-        f"away), so each of the {bounded} is kept in the unit ℓ2 ball"
+        f"a penalty on the {penalised} with {getattr(problem, bounded).name} {bounded} has no minimum (their scale "
+        f"runs away), so each of the {bounded} is kept in the unit ℓ2 ball"
     )
     warnings.warn(note + f"; say {bounded}='l2-ball' to agree", UserWarning, stacklevel=6)
     former, ball = getattr(problem, bounded), L2Ball()
@@ -89,9 +89,7 @@ def check_size(problem: Problem, n_rows: int, n_columns: int) -> None:
     if problem.codes.name == "one-hot" and k > n_rows:
         raise ValueError(f"n_samples={n_rows} should be >= n_components={k}: there cannot be more groups than rows")
     if k > longest and problem.components.name != "fixed":
-        raise ValueError(
-            f"n_components={k} is more than the table's longer side ({longest}); use at most {longest}"
-        )
+        raise ValueError(f"n_components={k} is more than the table's longer side ({longest}); use at most {longest}")
     for side, length in (("codes", n_rows), ("components", n_columns)):
         if getattr(problem, side).name == "orthonormal" and k > length:
             raise ValueError(f"{side}='orthonormal' needs n_components <= {length}, got {k}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives import Objective
-from .problem import Problem
+from unweave.objectives import Objective
+from unweave.solve.problem import Problem
 
 _IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
 

@@ -96,6 +96,7 @@ def range_space(X: np.ndarray, *, rtol: float | None = None) -> np.ndarray:
     """
     X = np.asarray(X)
     U, s, _ = thin_svd(X.astype(np.float64))
+    assert U is not None
     return U[:, s > _tolerance(s, X.shape, X.dtype, rtol)]
 
 
@@ -135,6 +136,7 @@ def low_rank(X: np.ndarray, k: int) -> LowRank:
     if not 0 <= k <= min(X.shape):
         raise ValueError(f"k must lie between 0 and min(X.shape) = {min(X.shape)}, got {k}")
     U, s, Vt = thin_svd(X.astype(np.float64))
+    assert U is not None
     nearest = (U[:, :k] * s[:k]) @ Vt[:k]
     nearest = nearest.astype(X.dtype if np.issubdtype(X.dtype, np.floating) else np.float64)
     return LowRank(nearest, float(np.sqrt(s[k:] @ s[k:])), float(s[k]) if k < len(s) else 0.0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives import Blocks, Dense, Objective, Observed, Sparse
-from ..objectives.models import Quadratic
-from ..penalties.base import Penalty
-from .problem import Problem
-from .svd import truncated_svd
+from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
+from unweave.objectives.models import Quadratic
+from unweave.penalties.base import Penalty
+from unweave.solve.problem import Problem
+from unweave.solve.svd import truncated_svd
 
 STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
 _IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
@@ -120,19 +120,19 @@ def column_means(objective: Objective) -> NDArray:
         seen = objective.weights != 0
         sums, counts = np.where(seen, objective.X, 0).sum(axis=0, dtype=np.float64), seen.sum(axis=0)
     else:
-        return np.asarray(objective.X.mean(axis=0)).ravel()  # type: ignore[attr-defined]
+        return np.asarray(objective.X.mean(axis=0)).ravel()
     return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)
 
 
 def spread_rows(objective: Objective, k: int, rng) -> NDArray:
-    """k-means++ under the problem's own loss: each next row is drawn with probability proportional to its loss so far."""
+    """k-means++ under the problem's own loss: each next row is drawn in proportion to its loss so far."""
     n = _reachable(objective)
     if isinstance(objective, Blocks):
         return spread_rows(next(iter(objective))[2], k, rng)
     chosen = [int(rng.integers(n))]
     least = np.full(n, np.inf)
     while len(chosen) < k:
-        least = np.minimum(least, np.maximum(_loss_to(objective, row_mixture(objective, chosen[-1:])), 0))
+        least = np.minimum(least, np.maximum(_loss_to(objective, row_mixture(objective, np.array(chosen[-1:]))), 0))
         total = least.sum()
         if total > 0:
             chosen.append(int(min(np.searchsorted(np.cumsum(least), rng.random() * total), n - 1)))
@@ -167,7 +167,7 @@ def _centred(objective: Objective, offset: NDArray):
     if isinstance(objective, Sparse):
         return objective.product
     if isinstance(objective, Observed):
-        from ..linalg.sparse import SparseProduct
+        from unweave.linalg.sparse import SparseProduct
 
         return SparseProduct(objective.X)
     assert isinstance(objective, Dense)
@@ -193,6 +193,7 @@ def _nndsvd(objective: Objective, k: int, rng) -> tuple[NDArray, NDArray]:
     X = _centred(objective, np.zeros(objective.n_predictions))
     rank = min(k, *X.shape)
     svd = truncated_svd(X, rank, rng=rng)
+    assert svd.U is not None
     n, m = X.shape
     U, Z = np.zeros((n, k), dtype=objective.dtype), np.zeros((k, m), dtype=objective.dtype)
     for t in range(rank):

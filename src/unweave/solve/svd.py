@@ -227,8 +227,8 @@ def _by_products(product, k: int, shift, codes: bool, method: str, tol, max_iter
     wide = A.shape[0] < A.shape[1]
     side = Flipped(A) if wide else A
     if method == "krylov":
-        found = block_krylov(side, k, total=total, tol=tol or 1e-3, max_iter=max_iter or 200, rng=rng)
-        V, converged = found.V, found.converged
+        ritz = block_krylov(side, k, total=total, tol=tol or 1e-3, max_iter=max_iter or 200, rng=rng)
+        V, converged = ritz.V, ritz.converged
     else:
         floor = 1e-8 if side.dtype == np.float64 else 1e-5
         found = power_method(_Normal(side), k, tol=max(tol or 0.0, floor), max_iter=max_iter or 10_000, rng=rng)
@@ -238,6 +238,7 @@ def _by_products(product, k: int, shift, codes: bool, method: str, tol, max_iter
     R = np.ascontiguousarray(R[:, ::-1])
     s = np.sqrt(np.maximum(values[::-1], 0.0))
     V = matmul(V, R.astype(V.dtype))
-    W = _unit_columns(matmul(W, R.astype(W.dtype)), s) if codes or wide else None
+    if codes or wide:
+        W = _unit_columns(matmul(W, R.astype(W.dtype)), s)
     U, Vt = (V, W.T) if wide else (W, V.T)
     return SVDResult(U if codes else None, s, Vt, total - float(s @ s), False, method, shift, total, converged)

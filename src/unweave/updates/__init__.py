@@ -1,16 +1,16 @@
 """Half-steps: each improves one factor while the other is fixed, and says in words what it cannot do."""
 
-from .base import Effort, Half, Update
-from .coordinate import Coordinate
-from .least_squares import LeastSquares, ProjectedLeastSquares
-from .mirror import Mirror
-from .multiplicative import Multiplicative
-from .nearest import Flip, Nearest
-from .orthogonal import Procrustes
-from .proximal import Proximal
-from .pursuit import Pursuit
-from .reweighted import Reweighted
-from .starts import first_rows
+from unweave.updates.base import Effort, Half, Update
+from unweave.updates.coordinate import Coordinate
+from unweave.updates.least_squares import LeastSquares, ProjectedLeastSquares
+from unweave.updates.mirror import Mirror
+from unweave.updates.multiplicative import Multiplicative
+from unweave.updates.nearest import Flip, Nearest
+from unweave.updates.orthogonal import Procrustes
+from unweave.updates.proximal import Proximal
+from unweave.updates.pursuit import Pursuit
+from unweave.updates.reweighted import Reweighted
+from unweave.updates.starts import first_rows
 
 # In order of preference: the first that does not refuse is taken.
 UPDATES: tuple[Update, ...] = (

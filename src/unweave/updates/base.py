@@ -7,17 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives.models import RowModel
-from ..penalties.base import Penalty
+from unweave.objectives.models import RowModel
+from unweave.penalties.base import Penalty
 
 
 @dataclass(frozen=True)
 class Effort:
     """How long a half-step may work: `sweeps` inner iterations at most; a row is done when it moves less than `tol`
-    times its largest entry (0: never)."""
+    times its largest entry (0: never), or less than `drop` times its first move (coordinate descent only)."""
 
     sweeps: int = 10
     tol: float = 0.0
+    drop: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ class Update:
 
 
 def no_worse(model: RowModel, old: NDArray, new: NDArray, half: Half) -> NDArray:
-    """`new`, but never at a higher objective than `old`: row by row where rows are free, as a whole where they are not."""
+    """`new`, but never at a higher objective than `old`: row by row where rows are free, else as a whole."""
     if half.tied or not model.separable:
-        before, after = model.value(old) + half.value(old), model.value(new) + half.value(new)
-        return new if after <= before or not np.isfinite(before) else old.copy()
+        was, now = model.value(old) + half.value(old), model.value(new) + half.value(new)
+        return new if now <= was or not np.isfinite(was) else old.copy()
     before = model.row_values(old) + half.row_values(old)
     after = model.row_values(new) + half.row_values(new)
     worse = after > before

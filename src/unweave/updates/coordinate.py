@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg import coordinate as shared
-from ..linalg import entries as kernels
-from ..objectives.models import Entries
-from .base import Update
+from unweave.linalg import coordinate as shared
+from unweave.linalg import entries as kernels
+from unweave.objectives.models import Entries
+from unweave.updates.base import Update
 
 
 class Coordinate(Update):
@@ -42,6 +42,6 @@ class Coordinate(Update):
                 t.indptr, t.indices, t.data, t.weights, model.H, F, l1, ridge, nonnegative, effort.sweeps, effort.tol
             )
         new, _ = shared.coordinate_rows(
-            model.cross, model.gram_cast, F, l1, ridge, nonnegative, effort.sweeps, effort.tol
+            model.cross, model.gram_cast, F, l1, ridge, nonnegative, effort.sweeps, effort.tol, effort.drop
         )
         return new

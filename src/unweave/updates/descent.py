@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives.models import RowModel
-from .base import Effort
+from unweave.objectives.models import RowModel
+from unweave.updates.base import Effort
 
 Move = Callable[[NDArray, NDArray, NDArray], NDArray]
 

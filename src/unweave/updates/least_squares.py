@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..linalg import entries as kernels
-from ..linalg.products import matmul
-from ..objectives.models import Entries, Quadratic, RowModel
-from .base import Half, Update, no_worse
-from .proximal import Proximal
+from unweave.linalg import entries as kernels
+from unweave.linalg.products import matmul
+from unweave.objectives.models import Entries, Quadratic, RowModel
+from unweave.updates.base import Half, Update, no_worse
+from unweave.updates.proximal import Proximal
 
 
 def solve(model: RowModel, ridge: float) -> NDArray:

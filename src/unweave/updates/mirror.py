@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Update, no_worse
-from .descent import descend
+from unweave.updates.base import Update, no_worse
+from unweave.updates.descent import descend
 
 
 class Mirror(Update):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg import counts as kernels
-from ..objectives.models import Counts
-from .base import Update
+from unweave.linalg import counts as kernels
+from unweave.objectives.models import Counts
+from unweave.updates.base import Update
 
 
 class Multiplicative(Update):

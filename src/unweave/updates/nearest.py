@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg import entries as kernels
-from ..objectives.models import Entries, Quadratic
-from .base import Update
+from unweave.linalg import entries as kernels
+from unweave.objectives.models import Entries, Quadratic
+from unweave.updates.base import Update
 
 
 class Nearest(Update):
@@ -36,8 +36,10 @@ class Nearest(Update):
 
 
 class Flip(Update):
-    """Boolean sides: all 2^k codes are tried when k ≤ 8, which is exact; beyond that each bit in turn takes the value that
-    is better given the others (squared loss)."""
+    """Boolean sides: all 2^k codes are tried when k ≤ 8, which is exact.
+
+    With more bits each in turn takes the value that is better given the others (squared loss, everything observed).
+    """
 
     name = "flip"
     title = "bit flips"

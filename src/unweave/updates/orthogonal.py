@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Update
+from unweave.updates.base import Update
 
 
 class Procrustes(Update):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .base import Half, Update, no_worse
-from .descent import descend
+from unweave.updates.base import Half, Update, no_worse
+from unweave.updates.descent import descend
 
 
 class Proximal(Update):

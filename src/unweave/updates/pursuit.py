@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg.pursuit import greedy_rows, pursuit_gram
-from ..objectives.models import Entries
-from .base import Update, no_worse
+from unweave.linalg.pursuit import greedy_rows, pursuit_gram
+from unweave.objectives.models import Entries
+from unweave.updates.base import Update, no_worse
 
 
 class Pursuit(Update):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Effort, Update
-from .coordinate import Coordinate
-from .least_squares import LeastSquares
-from .proximal import Proximal
+from unweave.updates.base import Effort, Update
+from unweave.updates.coordinate import Coordinate
+from unweave.updates.least_squares import LeastSquares
+from unweave.updates.proximal import Proximal
 
 
 class Reweighted(Update):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..objectives.models import RowModel
-from .base import Half, Update
-from .least_squares import solve
-from .multiplicative import Multiplicative
+from unweave.objectives.models import RowModel
+from unweave.updates.base import Half, Update
+from unweave.updates.least_squares import solve
+from unweave.updates.multiplicative import Multiplicative
 
 
 def first_rows(model: RowModel, half: Half, update: Update) -> NDArray:

@@ -1,10 +1,10 @@
 """Row models: the loss of every row of a factor F while the other factor is fixed. Updates see nothing else."""
 
-from .base import Held, RowModel
-from .counts import Counts
-from .entries import Entries
-from .mixed import Mixed
-from .quadratic import Quadratic
-from .smooth import SmoothColumns, SmoothRows
+from unweave.objectives.models.base import Held, RowModel
+from unweave.objectives.models.counts import Counts
+from unweave.objectives.models.entries import Entries
+from unweave.objectives.models.mixed import Mixed
+from unweave.objectives.models.quadratic import Quadratic
+from unweave.objectives.models.smooth import SmoothColumns, SmoothRows
 
 __all__ = ["Counts", "Entries", "Held", "Mixed", "Quadratic", "RowModel", "SmoothColumns", "SmoothRows"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,8 @@ class RowModel:
     reweights = False  # majorise() gives a weighted least-squares bound
     separable = True  # rows of F do not meet in the loss (they do when a column has several predictions)
     shape: tuple[int, int]
-    dtype: np.dtype
+    dtype: Any
+    cross: Any  # X·Gᵀ, of quadratic models
 
     def value(self, F: NDArray) -> float:
         """Total loss, summed in float64."""

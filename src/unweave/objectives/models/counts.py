@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linalg import counts as kernels
-from ...linalg import entries
-from .base import RowModel
-from .entries import EntryTable
+from unweave.linalg import counts as kernels
+from unweave.linalg import entries
+from unweave.objectives.models.base import RowModel
+from unweave.objectives.models.entries import EntryTable
 
 
 class Counts(RowModel):
-    """Σ_j x_ij log(x_ij / p_ij) − x_ij + p_ij with p_ij = f_i·h_j; entries that are not stored have x = 0 and cost p."""
+    """Σ_j x_ij log(x_ij / p_ij) − x_ij + p_ij with p_ij = f_i·h_j; entries not stored have x = 0 and cost p."""
 
     kind = "counts"
     nonnegative = True

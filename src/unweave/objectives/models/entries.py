@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linalg import entries as kernels
-from .base import RowModel
+from unweave.linalg import entries as kernels
+from unweave.objectives.models.base import RowModel
 
 
 @dataclass(frozen=True)

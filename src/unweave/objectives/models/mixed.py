@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import RowModel
+from unweave.objectives.models.base import RowModel
 
 
 class Mixed(RowModel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linalg.products import gram, matmul
-from .base import RowModel
+from unweave.linalg.products import gram, matmul
+from unweave.objectives.models.base import RowModel
 
 
 class Quadratic(RowModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import RowModel
+from unweave.objectives.models.base import RowModel
 
 
 def _curvature_bound(gram: NDArray, dtype: np.dtype) -> NDArray:
