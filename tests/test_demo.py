@@ -14,7 +14,8 @@ PICTURES = ("parts.png", "groups.png", "scatter.png", "completion.png")
 
 def run_demo(arguments: list[str], folder: Path, before: str = "") -> subprocess.CompletedProcess:
     """Run the demo in a process of its own, after the statements `before`."""
-    code = f"import runpy, sys; sys.argv = {['demo.py', *arguments]!r}; {before}runpy.run_path({str(DEMO)!r}, run_name='__main__')"
+    start = f"runpy.run_path({str(DEMO)!r}, run_name='__main__')"
+    code = f"import runpy, sys; sys.argv = {['demo.py', *arguments]!r}; {before}{start}"
     return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
 
 

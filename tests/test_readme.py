@@ -24,9 +24,12 @@ def run_blocks(page: Path) -> dict:
     return names
 
 
+pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+
+
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Pages are read in an empty folder, with no screen, and may not leave figures open."""
+    """Pages are read in an empty folder and with no screen; what they show must converge."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     yield

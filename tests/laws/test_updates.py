@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from unweave.losses import get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
-from unweave.penalties import L1, Both, ElasticNet, Fixed, L2Ball, Ridge, get_penalty
+from unweave.penalties import L1, Both, ElasticNet, Fixed, Ridge, get_penalty
 from unweave.penalties import Sparse as SSparse
 from unweave.solve.alternate import transform_effort
 from unweave.updates import UPDATES, Effort, Half, first_rows
@@ -16,12 +16,10 @@ from unweave.updates import UPDATES, Effort, Half, first_rows
 N, M, K = 17, 9, 3
 BY_NAME = {update.name: update for update in UPDATES}
 MODELS = {
-    "quadratic": ("squared", "dense"), "quadratic (sparse)": ("squared", "sparse"), "entries": ("squared", "masked"),
-    "entries (weighted)": ("squared", "weighted"), "entries (observed)": ("squared", "observed"),
-    "counts": ("kl", "dense"), "counts (sparse)": ("kl", "sparse"), "kl with holes": ("kl", "masked"),
-    "huber": ("huber", "dense"), "huber with holes": ("huber", "observed"), "absolute": ("absolute", "masked"),
-    "logistic": ("logistic", "dense"), "logistic with holes": ("logistic", "masked"), "hinge": ("hinge", "dense"),
-    "categorical": ("categorical", "dense"), "squared in blocks with holes": ("squared", "masked blocks"),
+    "quadratic": ("squared", "dense"), "entries": ("squared", "masked"), "entries (weighted)": ("squared", "weighted"),
+    "counts": ("kl", "sparse"), "kl with holes": ("kl", "masked"), "huber": ("huber", "dense"),
+    "absolute": ("absolute", "observed"), "logistic": ("logistic", "masked"), "hinge": ("hinge", "dense"),
+    "categorical": ("categorical", "dense"), "blocks": ("squared", "masked blocks"),
 }  # fmt: skip
 PENALTIES = {
     **{name: get_penalty(name) for name in (
@@ -29,8 +27,10 @@ PENALTIES = {
         "fixed", "nuclear",
     )},
     "sparse(2)": SSparse(2), "ridge(0.5)": Ridge(0.5), "l1(0.3)": L1(0.3), "elastic-net": ElasticNet(0.5, 0.4),
-    "l2-ball(2)": L2Ball(2.0),
-    **{f"nonnegative+{name}": Both("nonnegative", name) for name in ("l1", "ridge", "elastic-net", "l2-ball", "unit-norm")},
+        **{
+        f"nonnegative+{name}": Both("nonnegative", name)
+        for name in ("l1", "elastic-net", "l2-ball", "unit-norm")
+    },
 }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_a_half_step_never_raises_the_objective_and_keeps_its_promises(update, m
     before = total(row_model, F, half)
     assert np.isfinite(before)
     slack = (1e-9 if dtype == np.float64 else 2e-5) * (1 + abs(before))
-    for effort in (Effort(1), Effort(8), Effort(300, 1e-5)):
+    for effort in (Effort(1), Effort(8), Effort(60, 1e-5)):
         new = BY_NAME[update](row_model, F, half, effort)
         assert np.array_equal(F, kept), "the old factor was changed"
         assert not np.shares_memory(new, F)
@@ -125,7 +125,7 @@ def test_a_half_step_never_raises_the_objective_and_keeps_its_promises(update, m
 def test_a_converged_factor_stays(update, model, penalty, side):
     row_model, F, half = half_step(model, penalty, side, np.float64)
     step = BY_NAME[update]
-    settled = step(row_model, F, half, Effort(3000, 1e-10))
+    settled = step(row_model, F, half, Effort(500, 1e-10))
     again = step(row_model, settled, half, Effort(5))
     there = total(row_model, settled, half)
     assert total(row_model, again, half) == pytest.approx(there, rel=1e-5, abs=1e-7)
@@ -201,7 +201,7 @@ def test_least_squares_is_the_normal_equations(model, strength):
         np.testing.assert_allclose(codes[i], want, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("penalty", ["nonnegative", "l1(0.3)", "elastic-net", "nonnegative+l1", "nonnegative+elastic-net"])
+@pytest.mark.parametrize("penalty", ["nonnegative", "l1(0.3)", "elastic-net", "nonnegative+elastic-net"])
 @pytest.mark.parametrize("model", ["quadratic", "entries"])
 def test_coordinate_descent_and_proximal_gradient_reach_the_same_codes(model, penalty):
     objective = make_objective(*MODELS[model], np.float64)

@@ -4,7 +4,12 @@ Every kernel works on a range of rows ``[start, stop)``, releases the GIL and is
 ranges over the pool of :mod:`unweave.parallel`. Each has a slow, obvious twin in ``tests/reference/``.
 """
 
+from __future__ import annotations
+
+import logging
+
 from numba import njit
+from numba.core import event
 
 # Not full fastmath: that would break isnan. It is not in numba's cache key either, so there is one variant only.
 _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
@@ -13,3 +18,25 @@ _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 def kernel(function):
     """Compile a loop over rows: no GIL, cached on disk, sums may be reordered for SIMD."""
     return njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+
+
+class _SayFirstCompile(event.Listener):
+    """One line in the log when a kernel is compiled because the cache does not hold it yet."""
+
+    said = False
+
+    def on_start(self, event):
+        dispatcher = event.data.get("dispatcher")
+        module = getattr(getattr(dispatcher, "py_func", None), "__module__", "") or ""
+        if not self.said and module.startswith(__name__):
+            _SayFirstCompile.said = True
+            logging.getLogger("unweave").warning(
+                "compiling kernels for their first use here: a few seconds, then cached on disk "
+                "('unweave warmup' compiles them all)"
+            )
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _SayFirstCompile())
