@@ -15,7 +15,7 @@ from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem
 
-_STRENGTHS = np.geomspace(64, 0.5, 8)
+_STRENGTHS = np.geomspace(64, 0.5, 15)
 _HELD_OUT = 0.1
 _TRIAL_SWEEPS = 6
 
@@ -34,7 +34,7 @@ class MatrixCompletion(BaseFactorization):
     ----------
     n_components : int, default=10
     ridge : float or "auto", default="auto"
-        λ; "auto" takes the best of eight on a tenth of the entries that is held out, then fits on all.
+        λ; "auto" takes the best of a falling row on a tenth of the entries that is held out, then fits on all.
     missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`, and ``missing="auto"``.
 

@@ -117,17 +117,18 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return sp.csr_array(U) if problem.codes.name == "one-hot" else U
 
     def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
-        svd = getattr(scheme, "svd", None)
-        value = self.objective_
-        if certify.can_bound(objective, problem):
-            if svd is not None and problem.codes.name != "ridge":
+        svd, value = getattr(scheme, "svd", None), self.objective_
+        nuclear = problem.codes.name == problem.components.name == "ridge"
+        if nuclear or (problem.components.name == "fixed" and problem.codes.convex):
+            gap = certify.duality(objective, problem, U, Z, value)
+            if gap is not None:
+                return gap
+        if certify.can_bound(objective, problem) and problem.components.name != "fixed":
+            if svd is not None:
                 return certify.bounded("eckart-young", 0.5 * svd.tail, value, objective.half_norm, svd.exact)
-            if problem.components.name != "fixed" and certify.bound_is_cheap(objective, problem, self.n_iter_):
+            if certify.bound_is_cheap(objective, problem, self.n_iter_):
                 return certify.eckart_young(objective, problem, value)
-        convex = problem.components.name == "fixed" and problem.codes.convex
-        convex = convex or problem.codes.name == problem.components.name == "ridge"
-        gap = certify.duality(objective, problem, U, Z, value) if convex else None
-        return gap or certify.stationarity(objective, problem, U, Z, value, rows)
+        return certify.stationarity(objective, problem, U, Z, value, rows)
 
     def certify(self, X) -> Certificate:
         """The best certificate there is for the fitted model on the table it was fitted to, at whatever cost.

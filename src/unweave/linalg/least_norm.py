@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.linalg.observed import Observed
+
 _TILE = 4096
 
 
-def least_norm(entries, i: int, ridge: float) -> np.ndarray:
+def least_norm(entries: Observed, i: int, ridge: float) -> np.ndarray:
     """Minimise ``1/2 sum_j w (x - f . h_j)^2 + ridge/2 |f|^2`` over row i, and ``|f|`` among the minimisers.
 
     In float64. The entries are folded tile by tile into one triangular factor of ``[S | s]`` (S the rows

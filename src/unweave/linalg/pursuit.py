@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.kernels.pursuit import pursue_entries_range, pursue_range
-from unweave.linalg.entries import normalise, spread
+from unweave.linalg.observed import normalise, spread
 
 # residuals whose squared norm is below this many eps of |x|^2 count as zero: a Gram knows them no better
 _SLACK = 8

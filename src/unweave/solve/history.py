@@ -75,4 +75,5 @@ class History:
     def __repr__(self) -> str:
         if not len(self):
             return "History(no iteration)"
-        return f"History({len(self)} iterations, objective {self._objective[-1]:.6g}, stopped: {self.stopped})"
+        plural = "" if len(self) == 1 else "s"
+        return f"History({len(self)} iteration{plural}, objective {self._objective[-1]:.6g}, stopped: {self.stopped})"

@@ -44,9 +44,10 @@ class Plan:
 def describe(objective: Objective, problem: Problem) -> str:
     """The problem as a sentence."""
     n, m = objective.shape
-    data = "" if objective.complete else ", partly observed or weighted"
+    kind = {"observed": "partly observed table"}.get(type(objective).__name__.lower(), type(objective).__name__.lower())
+    kind = "table" if objective.in_blocks else kind
+    data = "" if objective.complete or kind.startswith("partly") else ", partly observed or weighted"
     blocks = " in blocks" if objective.in_blocks else ""
-    kind = type(objective).__name__.lower() if not objective.in_blocks else "table"
     return (
         f"{n}×{m} {kind}{blocks}{data} ≈ codes ({problem.codes.name}) · {problem.n_components} components "
         f"({problem.components.name}), {problem.loss.name} loss"

@@ -66,6 +66,10 @@ class ProjectedLeastSquares(Update):
         terms = half.terms
         guess = half.prox(solve(model, terms[1] if terms is not None else 0.0), 0.0)
         better = no_worse(model, F, guess, half)
-        if np.array_equal(better, guess):
+        kept = (better == guess).all(axis=1)
+        if kept.all():
             return guess
-        return Proximal()(model, better, half, effort)
+        new = Proximal()(model, better, half, effort)
+        if not half.tied and model.separable:
+            new[kept] = guess[kept]  # rows are on their own: only those that got worse take the other way
+        return new

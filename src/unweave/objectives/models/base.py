@@ -8,6 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def positive(bounds: NDArray, dtype) -> NDArray:
+    """Curvature bounds that can be divided by: where there is no curvature, that of the steepest row (or one)."""
+    top = float(np.max(bounds, initial=0.0))
+    floor = top * float(np.finfo(dtype).eps) if top > 0 else 1.0
+    return np.where(bounds > floor, bounds, top if top > 0 else 1.0).astype(dtype)
+
+
 class RowModel:
     """Loss of the rows of F (rows × k) with the other factor fixed.
 

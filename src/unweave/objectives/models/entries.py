@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg import entries as kernels
-from unweave.objectives.models.base import RowModel
+from unweave.objectives.models.base import RowModel, positive
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Entries(RowModel):
         weighted = t.scaled(norms[t.indices])
         sums = np.add.reduceat(np.append(weighted, 0), np.minimum(t.indptr[:-1], len(weighted)))
         sums[np.diff(t.indptr) == 0] = 0
-        return np.maximum(sums, np.finfo(self.dtype).tiny).astype(self.dtype)[:, None]
+        return positive(sums, self.dtype)[:, None]
 
     def take(self, rows):
         return Entries(self.table.take(rows), self.H)

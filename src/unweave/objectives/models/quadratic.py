@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg.products import gram, matmul
-from unweave.objectives.models.base import RowModel
+from unweave.objectives.models.base import RowModel, positive
 
 
 class Quadratic(RowModel):
@@ -50,7 +50,7 @@ class Quadratic(RowModel):
     @property
     def lipschitz(self):
         top = np.linalg.eigvalsh(self.gram)[-1] if self.gram.size else 0.0
-        return np.array([[max(top, np.finfo(self.dtype).tiny)]], dtype=self.dtype)
+        return positive(np.array([[top]]), self.dtype)
 
     def take(self, rows):
         norms = None if self._norms is None else lambda: self.row_norms()[rows]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.objectives.models.base import RowModel
+from unweave.objectives.models.base import RowModel, positive
 
 
 def _curvature_bound(gram: NDArray, dtype: np.dtype) -> NDArray:
     top = float(np.linalg.eigvalsh(gram)[-1]) if gram.size else 0.0
-    return np.array([[max(top, np.finfo(dtype).tiny)]], dtype=dtype)
+    return positive(np.array([[top]]), dtype)
 
 
 class SmoothRows(RowModel):
@@ -72,7 +72,7 @@ class SmoothColumns(RowModel):
         if curvature is None:
             return None
         top = _curvature_bound(self.U.T.astype(np.float64) @ self.U * self.objective.heaviest, self.dtype)
-        return np.maximum(top * curvature[:, None], np.finfo(self.dtype).tiny).astype(self.dtype)
+        return positive(top * curvature[:, None], self.dtype)
 
     def denominator(self, F):
         return self.objective.visible(self.U, "columns")
