@@ -344,4 +344,4 @@ def test_a_list_of_losses_does_what_a_dict_does():
     two = unweave.Factorization(1, loss=["huber", "logistic"], max_iter=20).fit(frame.to_numpy())
     np.testing.assert_allclose(one.components_, two.components_, atol=1e-9)
     back = two.inverse_transform(two.codes_)
-    assert 0 <= back[:, 1].min() and back[:, 1].max() <= 1
+    assert back[:, 1].min() >= 0 and back[:, 1].max() <= 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -13,7 +15,7 @@ def row(i, indptr, indices, data, weights, H):
     return x, w, np.asarray(H, np.float64)[indices[span]]
 
 
-def solve_rows(indptr, indices, data, weights, H, F, ridge, held=()):
+def solve_rows(indptr, indices, data, weights, H, F, ridge, held=(), rcond=None):
     """Least squares with a ridge as extra rows of data, the least norm if there are several solutions."""
     out = np.array(F, np.float64)
     free = [t for t in range(H.shape[1]) if t not in held]
@@ -24,7 +26,7 @@ def solve_rows(indptr, indices, data, weights, H, F, ridge, held=()):
         root = np.sqrt(w)
         left = np.vstack([root[:, None] * S[:, free], np.sqrt(ridges[i]) * np.eye(len(free))])
         right = np.concatenate([root * x, np.zeros(len(free))])
-        out[i, free] = np.linalg.lstsq(left, right, rcond=None)[0]
+        out[i, free] = np.linalg.lstsq(left, right, rcond=rcond)[0]
     return out
 
 
@@ -90,9 +92,7 @@ def predict_entries(indptr, indices, H, F):
 
 def gradient_rows(indptr, indices, g, H):
     """``sum_j g_ij h_j``."""
-    return np.array(
-        [g[s:e].astype(np.float64) @ H[indices[s:e]].astype(np.float64) for s, e in zip(indptr[:-1], indptr[1:])]
-    )
+    return np.array([g[s:e].astype(np.float64) @ H[indices[s:e]].astype(np.float64) for s, e in pairwise(indptr)])
 
 
 def nearest_rows(indptr, indices, data, weights, H):

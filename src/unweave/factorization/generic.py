@@ -40,7 +40,7 @@ class Factorization(BaseFactorization):
         mask is True. For sparse tables zeros are data unless "zeros" is said.
     solver : str, default="auto"
         "svd", "power", "shrinkage", "least-squares", "projected-least-squares", "coordinate", "multiplicative",
-        "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes", "reweighted". One that cannot do the problem
+        "conjugate-gradient", "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes", "reweighted". One that cannot do the problem
         raises with the reason.
     init : str, array or (codes, components), default="auto"
         "svd", "nndsvd", "random", "k-means++", "rows", or where to begin.

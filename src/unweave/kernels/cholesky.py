@@ -54,22 +54,26 @@ def _factor_block(B, begin, end, scratch, scale, tolerance):
     """Rows ``[begin, end)`` of the factor, given those above it, which are subtracted first."""
     width, height = B.shape[0] - begin, end - begin
     P = scratch[: height * width].reshape(height, width)
-    if begin > 0:
-        rest = scratch[height * width :]
-        right = rest[: begin * width].reshape(begin, width)
-        left = rest[begin * width : begin * (width + height)].reshape(begin, height)
-        right[:] = B[:begin, begin:]
-        left[:] = B[:begin, begin:end]
-        np.dot(left.T, right, P)
-        for r in range(height):
-            row, source = P[r], B[begin + r, begin:]
-            for t in range(width):
-                row[t] = source[t] - row[t]
-    else:
-        P[:] = B[:end]
+    rest = scratch[height * width :]
+    right = rest[: begin * width].reshape(begin, width)
+    left = rest[begin * width : begin * (width + height)].reshape(begin, height)
+    for r in range(begin):
+        source, wide, narrow = B[r, begin:], right[r], left[r]
+        for t in range(width):
+            wide[t] = source[t]
+        for t in range(height):
+            narrow[t] = source[t]
+    np.dot(left.T, right, P)
+    for r in range(height):
+        row, source = P[r], B[begin + r, begin:]
+        for t in range(width):
+            row[t] = source[t] - row[t]
     if not _factor_rows(P, scale, tolerance):
         return False
-    B[begin:end, begin:] = P
+    for r in range(height):
+        row, source = B[begin + r, begin:], P[r]
+        for t in range(width):
+            row[t] = source[t]
     return True
 
 

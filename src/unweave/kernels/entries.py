@@ -82,9 +82,11 @@ def row_gram(indices, data, weights, first, last, H, scratch, B, a):
     k = H.shape[1]
     cross, target, block = scratch[:_PANEL], scratch[_PANEL : _PANEL + GRAM_TILE], scratch[_PANEL + GRAM_TILE :]
     panels = block[_PANEL * _PANEL :]
-    a[:] = 0
-    if first == last:
-        B[:] = 0
+    for t in range(k):
+        a[t] = 0
+        if first == last:
+            for u in range(k):
+                B[t, u] = 0
     for begin in range(first, last, GRAM_TILE):
         count, fresh = min(GRAM_TILE, last - begin), begin == first
         for left in range(0, k, _PANEL):

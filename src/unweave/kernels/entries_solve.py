@@ -10,40 +10,12 @@ from unweave.kernels.entries import gather, gram_scratch, row_gram
 
 
 @kernel
-def _solve_tall(indices, data, weights, first, last, H, ridge, tolerance, scratch, B, f):
-    """``(sum w h h' + ridge I) f = sum w x h`` by Cholesky: for rows with at least as many entries as unknowns."""
-    row_gram(indices, data, weights, first, last, H, scratch, B, f)
-    for t in range(B.shape[0]):
-        B[t, t] += ridge
-    if not factor(B, scratch, tolerance):
-        return False
-    solve_factored(B, f)
-    return True
-
-
-@kernel
-def _solve_wide(indices, data, weights, first, last, H, ridge, tolerance, scratch, tile, target, B, f):
-    """``f = S'(S S' + ridge I)^-1 s`` with S the gathered rows: fewer entries than unknowns.
-
-    The same minimum from a smaller system, and with no ridge the solution of least norm.
-    """
-    count = last - first
-    gather(indices, data, weights, first, last, H, tile, target)
-    np.dot(tile[:count], tile[:count].T, B)
-    for t in range(count):
-        B[t, t] += ridge
-    if not factor(B, scratch, tolerance):
-        return False
-    solve_factored(B, target)
-    np.dot(target, tile[:count], f)
-    return True
-
-
-@kernel
 def solve_range(indptr, indices, data, weights, H, ridge, tolerance, out, failed, start, stop):
     """Least-squares rows of `out`; ``failed[i]`` is set where the matrix of a row is singular to working precision.
 
-    Rows without entries are 0: the minimum with a ridge, the least norm without.
+    Rows with at least k entries solve ``(S'S + ridge I) f = S's`` with S the rows ``sqrt(w) h_j`` and s the data beside
+    them. Shorter ones ``f = S'(S S' + ridge I)^-1 s``: the same minimum from a smaller system, and with no ridge the
+    solution of least norm. Rows without entries are 0.
     """
     k = H.shape[1]
     tile = np.empty((k, k), H.dtype)
@@ -51,14 +23,27 @@ def solve_range(indptr, indices, data, weights, H, ridge, tolerance, out, failed
     memory = np.empty(k * k, H.dtype)
     scratch = np.empty(max(scratch_size(k), gram_scratch(k)), H.dtype)
     for i in range(start, stop):
-        first, last = indptr[i], indptr[i + 1]
-        size, f = min(last - first, k), out[i]
-        B = memory[: size * size].reshape(size, size)
+        first, last, f = indptr[i], indptr[i + 1], out[i]
+        size = min(last - first, k)
+        wide = size < k
         if size == 0:
-            f[:] = 0
-        elif size < k:
-            failed[i] = not _solve_wide(
-                indices, data, weights, first, last, H, ridge[i], tolerance, scratch, tile, target[:size], B, f
-            )
+            for t in range(k):
+                f[t] = 0
+            continue
+        B, unknown = memory[: size * size].reshape(size, size), target[:size]
+        if wide:
+            gather(indices, data, weights, first, last, H, tile, unknown)
+            np.dot(tile[:size], tile[:size].T, B)
         else:
-            failed[i] = not _solve_tall(indices, data, weights, first, last, H, ridge[i], tolerance, scratch, B, f)
+            row_gram(indices, data, weights, first, last, H, scratch, B, unknown)
+        for t in range(size):
+            B[t, t] += ridge[i]
+        if not factor(B, scratch, tolerance):
+            failed[i] = True
+            continue
+        solve_factored(B, unknown)
+        if wide:
+            np.dot(unknown, tile[:size], f)
+        else:
+            for t in range(k):
+                f[t] = unknown[t]

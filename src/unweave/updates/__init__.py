@@ -2,7 +2,7 @@
 
 from unweave.updates.base import Effort, Half, Update
 from unweave.updates.coordinate import Coordinate
-from unweave.updates.least_squares import LeastSquares, ProjectedLeastSquares
+from unweave.updates.least_squares import ConjugateGradient, LeastSquares, ProjectedLeastSquares
 from unweave.updates.mirror import Mirror
 from unweave.updates.multiplicative import Multiplicative
 from unweave.updates.nearest import Flip, Nearest
@@ -18,6 +18,7 @@ UPDATES: tuple[Update, ...] = (
     Flip(),
     Procrustes(),
     Pursuit(),
+    ConjugateGradient(),
     LeastSquares(),
     Coordinate(),
     Multiplicative(),

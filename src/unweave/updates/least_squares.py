@@ -73,3 +73,34 @@ class ProjectedLeastSquares(Update):
         if not half.tied and model.separable:
             new[kept] = guess[kept]  # rows are on their own: only those that got worse take the other way
         return new
+
+
+class ConjugateGradient(Update):
+    """A few conjugate-gradient steps a row from its former code: ALS with many components and missing entries.
+
+    Three steps cost 3k an entry where the exact solve costs k², and from a warm start an alternating fit falls as fast.
+    Never raises the objective. `transform`, which has no former code, solves exactly.
+
+    References
+    ----------
+    Takács, Pilászy and Tikk (2011), Applications of the conjugate gradient method for implicit feedback collaborative
+    filtering.
+    """
+
+    name = "conjugate-gradient"
+    title = "three conjugate-gradient steps"
+    _LEAST, _STEPS = 32, 3
+
+    def refuses(self, model, half):
+        if model.kind != "entries":
+            return "conjugate gradients need the squared loss with missing or weighted entries"
+        if model.shape[1] < self._LEAST:
+            return f"with fewer than {self._LEAST} components exact least squares is as fast"
+        return LeastSquares().refuses(model, half)
+
+    def __call__(self, model, F, half, effort):
+        ridge = half.terms[1]
+        if effort.tol > 0:
+            return solve(model, ridge)
+        t, F = model.table, np.ascontiguousarray(F)
+        return kernels.descend_rows(t.indptr, t.indices, t.data, t.weights, model.H, F, ridge, self._STEPS)
