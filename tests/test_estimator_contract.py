@@ -20,9 +20,9 @@ from unweave.penalties import L1, Ridge
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 SIX = {
-    "Factorization": unweave.Factorization(3, max_iter=20), "PCA": unweave.PCA(3), "TruncatedSVD": unweave.TruncatedSVD(3),
-    "NMF": unweave.NMF(3, max_iter=20), "KMeans": unweave.KMeans(3, max_iter=20),
-    "MatrixCompletion": unweave.MatrixCompletion(3, ridge=1.0, max_iter=10),
+    "Factorization": unweave.Factorization(3, max_iter=20), "PCA": unweave.PCA(3),
+    "TruncatedSVD": unweave.TruncatedSVD(3), "NMF": unweave.NMF(3, max_iter=20),
+    "KMeans": unweave.KMeans(3, max_iter=20), "MatrixCompletion": unweave.MatrixCompletion(3, ridge=1.0, max_iter=10),
 }  # fmt: skip
 SENTENCES = {
     "NMF kl": unweave.NMF(3, loss="kl", max_iter=20),
@@ -93,6 +93,8 @@ def big(kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["dense", "sparse", "nan"])
 @every_estimator
 def test_one_thread_and_two_give_the_same_bits(name, kind, two_threads):
+    if (name, kind) == ("NMF kl", "nan"):
+        pytest.skip("too slow here; its sums over blocks are tested in test_objectives.py")
     X, model = big(kind), clone(ALL[name]).set_params(max_iter=4)
     if kind == "nan":
         model.set_params(missing="nan")
@@ -221,7 +223,8 @@ def test_partial_fit_of_pca_is_fit():
     np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "PCA"])
+# PCA has a test of its own. With ridge, blocks fed again weigh more against it than in one fit.
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ("PCA", "ridge")])
 def test_partial_fit_approaches_fit(name):
     X = table(240)
     model, whole = clone(ALL[name]), clone(ALL[name]).fit(X)
@@ -296,7 +299,7 @@ def people(library: str = "pandas", n: int = 80):
 @pytest.fixture(scope="module", params=["pandas", "polars"])
 def mixed(request):
     frame = people(request.param)
-    return frame, unweave.Factorization(2, loss=KINDS, missing="nan", max_iter=60).fit(frame)
+    return frame, unweave.Factorization(2, loss=KINDS, missing="nan", max_iter=25).fit(frame)
 
 
 def test_a_frame_of_mixed_kinds_comes_back_in_data_units(mixed):
@@ -334,7 +337,7 @@ def test_a_level_that_fit_did_not_see_is_refused():
     model = unweave.Factorization(2, loss=KINDS, missing="nan", max_iter=5).fit(frame)
     other = frame.copy()
     other.loc[0, "colour"] = "purple"
-    with pytest.raises(ValueError, match="colour.*purple"):
+    with pytest.raises(ValueError, match=r"colour.*purple"):
         model.transform(other)
 
 

@@ -13,7 +13,7 @@ from unweave.solve.alternate import Alternate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import make_plan
-from unweave.solve.problem import Problem
+from unweave.solve.problem import Problem, check_size
 
 _STRENGTHS = np.geomspace(64, 0.5, 15)
 _HELD_OUT = 0.1
@@ -97,7 +97,8 @@ class MatrixCompletion(BaseFactorization):
     def _fit_objective(self, objective, learned):
         if isinstance(objective, Blocks):
             raise ValueError("MatrixCompletion.fit needs one table in memory; feed blocks to partial_fit")
-        whole(self.n_components, "n_components", 1)
+        self.ridge_ = 0.0  # decided below
+        check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)
         self.mean_ = _mean(objective)
         centred = _shifted(objective, self.mean_)
         self.ridge_ = self._choose_ridge(centred, learned.loss)

@@ -118,20 +118,29 @@ def _sparse_table(X, missing) -> Table:
 
 
 def _need_finite(X: NDArray, *, allow_nan: bool) -> None:
-    """One pass with no temporary when all is well; then look for what is wrong."""
+    """Raise on infinity, on NaN unless it is allowed, and on numbers whose squares would overflow."""
 
-    def total(start: int, stop: int) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.sum(X[start:stop], dtype=np.float64))
+    def extremes(start: int, stop: int) -> tuple[float, float]:
+        part = X[start:stop]
+        return float(part.min(initial=0)), float(part.max(initial=0))
 
-    if np.isfinite(sum(run(total, len(X), max(1, (1 << 21) * len(X) // max(1, X.size))))):
-        return
-    if np.isinf(X).any():
-        raise ValueError("Input X contains infinity (inf): replace it, or mark it as missing (NaN with missing='nan')")
-    if not allow_nan and np.isnan(X).any():
-        raise ValueError(
-            "Input X contains NaN: pass missing='nan' to treat NaN as not observed, or fill these entries first"
-        )
+    found = np.array(run(extremes, len(X), max(1, (1 << 21) * len(X) // max(1, X.size))) or [(0.0, 0.0)])
+    if np.isnan(found).any():
+        if not allow_nan:
+            if np.isinf(X).any():
+                raise ValueError(_INFINITE)
+            raise ValueError(
+                "Input X contains NaN: pass missing='nan' to treat NaN as not observed, or fill these entries first"
+            )
+        found = np.array([np.fmin.reduce(X, axis=None, initial=0), np.fmax.reduce(X, axis=None, initial=0)])
+    if np.isinf(found).any():
+        raise ValueError(_INFINITE)
+    largest, limit = float(np.abs(found).max()), 0.01 * np.sqrt(np.finfo(X.dtype).max / max(1, X.size))
+    if largest > limit:
+        raise ValueError(f"X holds numbers as large as {largest:.1e}, whose squares overflow {X.dtype}: rescale X")
+
+
+_INFINITE = "Input X contains infinity (inf): replace it, or mark it as missing (NaN with missing='nan')"
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------

@@ -105,6 +105,8 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _publish(self, problem: Problem, Z: NDArray) -> None:
         """Set the public attributes that follow from the components."""
+        if not np.isfinite(Z).all():
+            raise ValueError("the components are not finite: the values of X are too large or too small; rescale X")
         self.components_ = Z if problem.biases else Z[: problem.n_components]
         if problem.offset and not problem.biases:
             self.offset_ = Z[-1]

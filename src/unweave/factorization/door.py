@@ -88,21 +88,12 @@ def _prepare(loss: Loss, table: Table) -> Loss:
 
 def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
     """The storage that fits: dense, sparse with zeros as data, or stored entries only."""
-    column_weights = getattr(loss, "column_weights", None)
-    if column_weights is not None:
-        own = column_weights(table.shape[1])
-        if own is not None:
-            weights = np.asarray(own)[None, :] if weights is None else np.asarray(weights) * own
-    if loss.name == "weighted" and weights is None:
-        raise ValueError("loss='weighted' needs weights: pass fit(X, weights=W), or loss=Weighted(by_column=...)")
-    if weights is not None and loss.name != "weighted":
-        raise ValueError("weights need loss='weighted'")
+    weights = _entry_weights(loss, table.shape, weights)
     values = table.values
     if sp.issparse(values):
         return _sparse_objective(table, loss, weights)
     encoded = _encoded(loss, values, table.seen)
-    if weights is not None:
-        weights = check_weights(weights, table.shape, encoded.dtype)
+    weights = None if weights is None else weights.astype(encoded.dtype)
     if table.seen is not None:
         seen = np.asarray(table.seen, dtype=encoded.dtype)
         weights = seen if weights is None else weights * seen
@@ -133,13 +124,21 @@ def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
     return Sparse(coded, loss) if table.seen is None else Observed(coded, loss)
 
 
-def check_weights(weights, shape: tuple[int, int], dtype) -> NDArray:
-    weights = np.asarray(weights, dtype=dtype)
-    if weights.shape not in (shape, (1, shape[1])):
-        raise ValueError(f"weights must have the shape of X {shape}, got {weights.shape}")
-    if not np.isfinite(weights).all() or (weights < 0).any():
+def _entry_weights(loss: Loss, shape: tuple[int, int], weights) -> NDArray | None:
+    """Weights of all entries, from the call and from the loss's own weights of columns; None when there are none."""
+    if loss.name != "weighted":
+        if weights is not None:
+            raise ValueError("weights need loss='weighted'")
+        return None
+    by_column = loss.column_weights(shape[1]) if loss.by_column is not None else None
+    if weights is None and by_column is None:
+        raise ValueError("loss='weighted' needs weights: pass fit(X, weights=W), or loss=Weighted(by_column=...)")
+    checked = np.ones((1, shape[1])) if weights is None else np.asarray(weights, dtype=np.float64)
+    if checked.shape not in (shape, (1, shape[1])):
+        raise ValueError(f"weights must have the shape of X {shape}, got {checked.shape}")
+    if not np.isfinite(checked).all() or (checked < 0).any():
         raise ValueError("weights must be finite and not negative")
-    return np.ascontiguousarray(np.broadcast_to(weights, shape))
+    return np.ascontiguousarray(np.broadcast_to(checked if by_column is None else checked * by_column, shape))
 
 
 def _open_blocks(estimator, X, missing, loss: Loss) -> tuple[Objective, Learned]:

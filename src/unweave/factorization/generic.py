@@ -39,9 +39,9 @@ class Factorization(BaseFactorization):
         What was not observed: nothing; NaN; everything that is not stored (sparse) or is zero (dense); or where the
         mask is True. For sparse tables zeros are data unless "zeros" is said.
     solver : str, default="auto"
-        "svd", "power", "shrinkage", "least-squares", "projected-least-squares", "coordinate", "multiplicative",
-        "conjugate-gradient", "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes", "reweighted". One that cannot do the problem
-        raises with the reason.
+        "svd", "power", "shrinkage", "least-squares", "conjugate-gradient", "projected-least-squares", "coordinate",
+        "multiplicative", "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes" or "reweighted", used on each
+        side that it can do. One that can do neither raises with the reason.
     init : str, array or (codes, components), default="auto"
         "svd", "nndsvd", "random", "k-means++", "rows", or where to begin.
     max_iter : int, default=200

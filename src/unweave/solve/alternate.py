@@ -110,9 +110,9 @@ class Alternate:
 class Extrapolated(Alternate):
     """Alternating coordinate descent that looks ahead: each factor is carried on along its last move.
 
-    Codes U are improved at a point Z + β(Z − former Z), then carried on themselves, and the components improved there. A
-    look ahead that raises the objective is dropped for a plain step from where the fit stood, and β is cut; otherwise
-    it grows. So the objective never rises, and falls two to three times as fast as without.
+    Codes U are improved at a point Z + β(Z − former Z), then carried on themselves, and the components improved there.
+    A look ahead that raises the objective is dropped for a plain step from where the fit stood, and β is cut;
+    otherwise it grows. So the objective never rises.
 
     References
     ----------

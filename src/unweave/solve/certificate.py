@@ -182,14 +182,13 @@ def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) 
     top = float(truncated_svd(R, 1, codes=False).s[0]) if min(R.shape) else 0.0
     exact = min(objective.shape) <= 2000
     s = min(1.0, tau / max(top * (1 + 1e-7 if exact else 1 + 1e-3), np.finfo(np.float64).tiny))
-    data = objective.by_row.data if not objective.complete else None
-    if data is None:
-        X = objective.X
-        inner = float(R.multiply(X).sum()) if hasattr(R, "multiply") else float(np.vdot(R, X))
+    if isinstance(objective, Sparse):
+        inner = float(objective.X.multiply(R).sum())
+    elif objective.complete:
+        inner = float(np.vdot(R, objective.X))
     else:
-        inner = float(np.vdot(_at_entries(objective, R), data))
-    norm = float(np.square(R).sum()) if isinstance(R, np.ndarray) else float(R.multiply(R).sum())
-    return bounded("duality", s * inner - 0.5 * s * s * norm, value, scale, exact)
+        inner = float(np.vdot(_at_entries(objective, R), objective.by_row.data))
+    return bounded("duality", s * inner - 0.5 * s * s * float(np.vdot(R, R)), value, scale, exact)
 
 
 def _residual(objective, U, Z):

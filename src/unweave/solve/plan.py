@@ -195,20 +195,20 @@ def check_init(init) -> None:
 def given_start(objective: Objective, problem: Problem, init) -> tuple[NDArray | None, NDArray]:
     """Codes (or None) and components that the user gave, checked and with room for what the problem adds."""
     codes, components = init if isinstance(init, tuple) else (None, init)
-    Z = np.array(components, dtype=objective.dtype, order="C")
-    k, columns = problem.n_components, objective.n_predictions
-    if Z.shape != (k, columns):
-        raise ValueError(f"init: components must have the shape ({k}, {columns}), got {Z.shape}")
-    full = np.zeros((problem.width, columns), dtype=objective.dtype)
-    full[:k] = Z
+    k, n, columns = problem.n_components, objective.shape[0], objective.n_predictions
+    Z = np.zeros((problem.width, columns), dtype=objective.dtype)
+    Z[:k] = _given("components", components, (k, columns))
     if codes is None:
-        return None, full
-    U = np.array(codes, dtype=objective.dtype, order="C")
-    if U.shape != (objective.shape[0], k):
-        raise ValueError(f"init: codes must have the shape ({objective.shape[0]}, {k}), got {U.shape}")
-    for name, part in (("codes", U), ("components", Z)):
-        if not np.isfinite(part).all():
-            raise ValueError(f"init: {name} must be finite numbers")
-    wide = np.zeros((len(U), problem.width), dtype=objective.dtype)
-    wide[:, :k] = U
-    return wide, full
+        return None, Z
+    U = np.zeros((n, problem.width), dtype=objective.dtype)
+    U[:, :k] = _given("codes", codes, (n, k))
+    return U, Z
+
+
+def _given(name: str, values, shape: tuple[int, int]) -> NDArray:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != shape:
+        raise ValueError(f"init: {name} must have the shape {shape}, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"init: {name} must be finite numbers")
+    return values
