@@ -267,7 +267,7 @@ def test_a_wrong_ridge_of_matrix_completion_is_named(ridge):
         unweave.MatrixCompletion(2, ridge=ridge).fit(table())
 
 
-@pytest.mark.parametrize("weights", [np.ones((2, 2)), -np.ones((12, 5)), np.full((12, 5), np.nan)])
+@pytest.mark.parametrize("weights", [np.ones((2, 2)), -np.ones((12, 5)), np.full((12, 5), np.nan), None])
 def test_wrong_weights_are_named(weights):
     with pytest.raises(ValueError, match="weights"):
         unweave.Factorization(2, loss="weighted").fit(table(), weights=weights)

@@ -348,3 +348,16 @@ def test_a_list_of_losses_does_what_a_dict_does():
     np.testing.assert_allclose(one.components_, two.components_, atol=1e-9)
     back = two.inverse_transform(two.codes_)
     assert back[:, 1].min() >= 0 and back[:, 1].max() <= 1
+
+
+def test_weights_of_entries_hold_in_fit_and_in_transform(rng):
+    X, W = rng.random((40, 7)), rng.integers(0, 3, (40, 7)).astype(float)
+    model = unweave.Factorization(2, loss="weighted", max_iter=50).fit(X, weights=W)
+    residual = X - model.inverse_transform(model.codes_)
+    assert model.objective_ == pytest.approx(0.5 * (W * residual**2).sum(), rel=1e-9)
+    np.testing.assert_array_equal(model.transform(X, weights=W), model.codes_)
+    even = model.transform(X)
+    assert np.isfinite(even).all() and not np.array_equal(even, model.codes_)
+    by_column = unweave.Factorization(2, loss=unweave.losses.Weighted(np.arange(1.0, 8.0)), max_iter=50).fit(X)
+    residual = X - by_column.inverse_transform(by_column.codes_)
+    assert by_column.objective_ == pytest.approx(0.5 * (np.arange(1.0, 8.0) * residual**2).sum(), rel=1e-9)

@@ -160,9 +160,12 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         It starts from a fixed point and works until the row settles, so neither the other rows nor their order matter.
         Rows with nothing observed get the code that the penalty likes best (zeros, or a uniform mixture).
         """
+        return self._transform(X)
+
+    def _transform(self, X, weights=None):
         check_is_fitted(self)
         with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
+            objective = reopen_table(self, X, self.missing, self._learned, weights=weights)
             return self._codes_out(self._codes(objective))
 
     def _codes(self, objective: Objective) -> NDArray:

@@ -14,6 +14,7 @@ from unweave.data.mixed import column_specs, encode_frame
 from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks
 from unweave.losses import get_loss
 from unweave.losses.base import Loss
+from unweave.losses.squared import Squared
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 
 _ANY_NUMBER = ("squared", "weighted", "huber")  # losses that learn nothing from the data and take any number
@@ -59,7 +60,10 @@ def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Ob
         X, _ = encode_frame(X, learned.levels)
         X = _named(X, frame)
         missing = "nan" if missing is None else missing
-    return make_objective(check_table(estimator, X, missing, reset=False), learned.loss, weights)
+    table = check_table(estimator, X, missing, reset=False)
+    if learned.loss.name == "weighted" and weights is None and learned.loss.by_column is None:
+        weights = np.ones((1, table.shape[1]))  # new rows whose weights nobody gave count evenly
+    return make_objective(table, learned.loss, weights)
 
 
 def _named(values, frame):
@@ -97,7 +101,8 @@ def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
     if table.seen is not None:
         seen = np.asarray(table.seen, dtype=encoded.dtype)
         weights = seen if weights is None else weights * seen
-    return Dense(encoded, loss, weights)
+    # The weights of the entries hold those of the columns already, so the loss must not count them again.
+    return Dense(encoded, Squared() if loss.name == "weighted" else loss, weights)
 
 
 def _encoded(loss: Loss, values: NDArray, seen) -> NDArray:

@@ -132,6 +132,15 @@ class Factorization(BaseFactorization):
         self._remember_frame(X)
         return super().fit_transform(X)
 
+    def transform(self, X, *, weights=None):
+        """Codes of X: the left half-step with the components fixed, each row on its own.
+
+        It starts from a fixed point and works until the row settles, so neither the other rows nor their order matter.
+        Rows with nothing observed get the code that the penalty likes best (zeros, or a uniform mixture). `weights` are
+        those of the entries of X under ``loss="weighted"``; without them all entries count the same.
+        """
+        return self._transform(X, weights)
+
     def _loss(self):
         return self.loss
 

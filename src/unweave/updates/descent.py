@@ -65,8 +65,8 @@ class _Descent:
         if self.fixed_step:
             return self.move(self.Y, gradient, self._steps())
         here = self.model.row_values(self.Y)
-        self.L *= 0.7  # let steps grow again
-        for _ in range(60):
+        self.L = np.maximum(0.7 * self.L, 1e-10)  # let steps grow again
+        for _ in range(120):
             new = self.move(self.Y, gradient, self._steps())
             shift = np.einsum("ij,ij->i", gradient, new - self.Y, dtype=np.float64)
             allowed = here + shift + self.L[:, 0] * self.distance(new, self.Y)

@@ -12,7 +12,7 @@ from unweave.updates.base import Half, Update, no_worse
 from unweave.updates.proximal import Proximal
 
 
-def solve(model: RowModel, ridge: float) -> NDArray:
+def solve(model: RowModel, ridge: float | NDArray) -> NDArray:
     """The rows that minimise the squared loss plus ½·ridge·‖f‖²; of several, the one of least norm."""
     if isinstance(model, Entries):
         t = model.table

@@ -29,10 +29,12 @@ def first_rows(model: RowModel, half: Half, update: Update) -> NDArray:
     return _allowed(half, guess)
 
 
-def _slight_ridge(model: RowModel) -> float:
-    """Keeps a start bounded when the Gram is nearly singular; too small to matter otherwise."""
+def _slight_ridge(model: RowModel) -> float | NDArray:
+    """Keeps a start bounded when a Gram is nearly singular, by each row's own scale; too small to matter otherwise."""
     bound = model.lipschitz
-    return 0.0 if bound is None else 1e-6 * float(np.median(bound))
+    if bound is None:
+        return 0.0
+    return 1e-6 * bound.ravel() if bound.size > 1 else 1e-6 * float(bound.max(initial=0.0))
 
 
 def _allowed(half: Half, F: NDArray) -> NDArray:
