@@ -121,6 +121,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
         svd, value = getattr(scheme, "svd", None), self.objective_
         nuclear = problem.codes.name == problem.components.name == "ridge"
+        nuclear = nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
         if nuclear or (problem.components.name == "fixed" and problem.codes.convex):
             gap = certify.duality(objective, problem, U, Z, value)
             if gap is not None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.objectives import Blocks, Dense, Objective, Sparse
-from unweave.objectives.models import Entries, Quadratic, RowModel
+from unweave.linalg.entries import predict_entries
+from unweave.linalg.sparse import SparseProduct
+from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
+from unweave.objectives.models import Quadratic, RowModel
 from unweave.solve.alternate import sides
 from unweave.solve.closed import decompose
 from unweave.solve.problem import Problem
 from unweave.solve.spectrum import spectrum_tail, tail_flops
+from unweave.solve.svd import truncated_svd
 from unweave.updates import Half
+
+_MOST_RESIDUAL = 1 << 26  # entries of a residual that is made dense
 
 
 @dataclass(frozen=True)
@@ -109,8 +115,6 @@ def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
     shift = "mean" if centred else None
     if min(objective.shape) <= 2000:
         return float(spectrum_tail(X, [min(rank, *objective.shape)], shift=shift)[0]), True
-    from unweave.solve.svd import truncated_svd
-
     return truncated_svd(X, min(rank, *objective.shape), shift=shift, codes=False).tail, False
 
 
@@ -173,45 +177,33 @@ def _lasso_gap(model: Quadratic, U: NDArray, l1: float, ridge: float, nonnegativ
     return float(np.maximum(gap, 0).sum())
 
 
-def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) -> Certificate:
-    """The residual, scaled into the spectral ball of radius τ, is a point of the dual of ½‖X − M‖² + τ‖M‖₊."""
-    from unweave.solve.svd import truncated_svd
+def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) -> Certificate | None:
+    """The residual, scaled into the spectral ball of radius τ, is a point of the dual of ½‖X − M‖² + τ‖M‖₊.
 
+    None for a large sparse table with zeros as data, whose residual would be a dense one.
+    """
+    if isinstance(objective, Sparse) and objective.shape[0] * objective.shape[1] > _MOST_RESIDUAL:
+        return None
     tau = float(np.sqrt(problem.codes.strength * problem.components.strength))
-    R = _residual(objective, U, Z)
-    top = float(truncated_svd(R, 1, codes=False).s[0]) if min(R.shape) else 0.0
-    exact = min(objective.shape) <= 2000
-    s = min(1.0, tau / max(top * (1 + 1e-7 if exact else 1 + 1e-3), np.finfo(np.float64).tiny))
-    if isinstance(objective, Sparse):
-        inner = float(objective.X.multiply(R).sum())
-    elif objective.complete:
-        inner = float(np.vdot(R, objective.X))
-    else:
-        inner = float(np.vdot(_at_entries(objective, R), objective.by_row.data))
-    return bounded("duality", s * inner - 0.5 * s * s * float(np.vdot(R, R)), value, scale, exact)
+    R, inner, norm = _residual(objective, U, Z)
+    svd = truncated_svd(R, 1, codes=False)
+    # A Krylov value may lie a little below the largest singular value: then the bound is an estimate, and says so.
+    top = float(svd.s[0]) * (1 + (1e-7 if svd.exact else 1e-3))
+    s = min(1.0, tau / max(top, np.finfo(np.float64).tiny))
+    return bounded("duality", s * inner - 0.5 * s * s * norm, value, scale, svd.exact)
 
 
 def _residual(objective, U, Z):
-    if isinstance(objective, Dense):
-        R = (objective.X - U @ Z).astype(np.float64)
-        return R if objective.weights is None else R * objective.weights
-    if objective.complete:
-        return (objective.X.toarray() - U @ Z).astype(np.float64)
-    import scipy.sparse as sp
-
-    X = objective.X
-    model = objective.rows_given(Z)
-    assert isinstance(model, Entries)
-    from unweave.linalg.entries import predict_entries
-
-    t = model.table
-    R = sp.csr_array((t.data - predict_entries(t.indptr, t.indices, model.H, U), X.indices, X.indptr), shape=X.shape)
-    return R.toarray().astype(np.float64)
-
-
-def _at_entries(objective, R: NDArray) -> NDArray:
-    t = objective.by_row
-    return R[np.repeat(np.arange(t.n_rows), np.diff(t.indptr)), t.indices]
+    """R = X − U·Z where observed (sparse if X is partly observed), ⟨R, X⟩ and ‖R‖²."""
+    if isinstance(objective, Observed):
+        t = objective.by_row
+        r = t.data.astype(np.float64) - predict_entries(t.indptr, t.indices, np.ascontiguousarray(Z.T), U)
+        R = sp.csr_array((r, t.indices, t.indptr), shape=objective.shape)
+        return SparseProduct(R), float(np.vdot(r, t.data)), float(np.vdot(r, r))
+    X = objective.X.toarray() if isinstance(objective, Sparse) else objective.X
+    R = (X - U @ Z).astype(np.float64)
+    R = R if objective.complete else R * objective.weights
+    return R, float(np.vdot(R, X)), float(np.vdot(R, R))
 
 
 # -- stationarity ------------------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from unweave.solve.bar import Bar
 from unweave.solve.checkpoint import Checkpoint
 from unweave.solve.history import History, Progress
+from unweave.solve.warn import warn_user
 
 State = dict
 Step = Callable[[State], tuple[State, float]]
@@ -83,10 +83,9 @@ def iterate(
         history.stopped = "interrupted"
         if loop.checkpoint is not None:
             loop.checkpoint.write(state, history)
-        warnings.warn(
+        warn_user(
             f"interrupted after {len(history)} iterations; the best state so far is kept "
             f"(objective {history.objective[-1]:.6g})",
-            stacklevel=2,
         )
         return state, history
     finally:
@@ -127,9 +126,8 @@ def _reason_to_stop(history: History, loop: Loop) -> str | None:
 def _warn_unsettled(history: History, loop: Loop) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn_user(
         f"stopped after max_iter={loop.max_iter} iterations before the objective settled "
         f"(last relative change {history.change[-1]:.2g}, tol={loop.tol:g}); raise max_iter or tol",
         ConvergenceWarning,
-        stacklevel=3,
     )

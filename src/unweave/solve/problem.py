@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from unweave.losses.base import Loss
 from unweave.penalties import Both, L2Ball, Ridge
 from unweave.penalties.base import Penalty
+from unweave.solve.warn import warn_user
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _keep_in_ball(problem: Problem, bounded: str, penalised: str) -> Problem:
         f"a penalty on the {penalised} with {getattr(problem, bounded).name} {bounded} has no minimum (their scale "
         f"runs away), so each of the {bounded} is kept in the unit ℓ2 ball"
     )
-    warnings.warn(note + f"; say {bounded}='l2-ball' to agree", UserWarning, stacklevel=6)
+    warn_user(note + f"; say {bounded}='l2-ball' to agree")
     former, ball = getattr(problem, bounded), L2Ball()
     return problem.with_note(note, **{bounded: ball if former.name == "free" else Both(former, ball)})
 
