@@ -3,7 +3,7 @@
     PYTHONPATH=src python benchmarks/tune/entries.py sweep --factors 64 --repeats 5
     PYTHONPATH=src python benchmarks/tune/entries.py parts
 
-The table looks like MovieLens-1M: 6040 users x 3706 items, a million ratings of 1 to 5, power-law counts, planted rank 10.
+The table looks like MovieLens-1M: 6040 users x 3706 items, a million ratings, power-law counts, planted rank 10.
 implicit solves the weighted problem with zeros counted in, so its answers differ; the work an entry is the same.
 """
 
