@@ -3,8 +3,8 @@
     PYTHONPATH=src python benchmarks/tune/entries.py sweep --factors 64 --repeats 5
     PYTHONPATH=src python benchmarks/tune/entries.py parts
 
-The table looks like MovieLens-1M: 6040 users x 3706 items, a million ratings, power-law counts, planted rank 10.
-implicit solves the weighted problem with zeros counted in, so its answers differ; the work an entry is the same.
+The table looks like MovieLens-1M: 6040 users x 3706 items, about a million ratings of 1 to 5, power-law counts, rank 10
+and noise. implicit counts the missing entries in as zeros, so its answers differ; the work an entry is the same.
 """
 
 from __future__ import annotations

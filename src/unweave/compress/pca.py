@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import whole
+from unweave.factorization.settings import number, whole
 from unweave.linalg.products import matmul
 from unweave.objectives import Blocks, Dense
 from unweave.parallel import run
@@ -114,7 +114,7 @@ class PCA(BaseFactorization):
         method = "power" if self.solver == "power" else "auto"
         why = "squared loss, everything observed: eigenvectors of the covariance, no loop is needed"
         plan = Plan(describe(objective, problem), "closed form (centred SVD)", "", "", "none needed", [why])
-        scheme = CentredSVD(objective, problem, method, rng)
+        scheme = CentredSVD(objective, problem, method, rng, number(self.tol, "tol"))
         return plan, scheme, scheme.begin()
 
     def _finish(self, objective, problem, scheme, state):

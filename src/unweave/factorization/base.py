@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.factorization.door import Learned, open_table, reopen_table
-from unweave.factorization.settings import generator, make_loop
+from unweave.factorization.settings import generator, make_loop, number
 from unweave.factorization.stream import Stream
 from unweave.objectives import Objective
 from unweave.parallel import single_blas
@@ -38,7 +38,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _plan(self, objective: Objective, problem: Problem, rng):
         """(Plan, scheme, first state)."""
-        return make_plan(objective, problem, self.solver, self.init, rng)
+        return make_plan(objective, problem, self.solver, self.init, rng, number(self.tol, "tol"))
 
     # -- fitting -------------------------------------------------------------------------------------------------
 

@@ -40,13 +40,20 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
     return "the SVD needs free or orthonormal sides, or ridge on both"
 
 
-def decompose(objective: Objective, k: int, method: str, rng, shift: NDArray | str | None = None) -> SVDResult:
-    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`."""
+def decompose(
+    objective: Objective, k: int, method: str, rng, shift: NDArray | str | None = None, tol: float | None = None
+) -> SVDResult:
+    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`.
+
+    `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root; where the
+    decomposition is exact it does not matter.
+    """
     if isinstance(objective, Blocks):
         return _decompose_blocks(objective, k, block_means(objective) if isinstance(shift, str) else shift)
     assert isinstance(objective, Dense | Sparse)
     X = objective.product if isinstance(objective, Sparse) else objective.X
-    return truncated_svd(X, k, method=method, rng=rng, shift=shift, codes=False)
+    accuracy = None if tol is None or method == "power" else max(np.sqrt(tol) / 3, 1e-6)
+    return truncated_svd(X, k, method=method, rng=rng, shift=shift, codes=False, tol=accuracy)
 
 
 def block_means(objective: Blocks) -> NDArray:
@@ -89,8 +96,8 @@ class ClosedForm:
 
     one_shot = True
 
-    def __init__(self, objective: Objective, problem: Problem, method: str, rng):
-        self.objective, self.problem, self.method, self.rng = objective, problem, method, rng
+    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
+        self.objective, self.problem, self.method, self.rng, self.tol = objective, problem, method, rng, tol
         self.left = LeastSquares()
         self.svd: SVDResult | None = None
 
@@ -98,7 +105,7 @@ class ClosedForm:
         return {}
 
     def step(self, state: dict) -> tuple[dict, float]:
-        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng)
+        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, tol=self.tol)
         one, two = ridge_of(self.problem.codes), ridge_of(self.problem.components)
         if self.problem.codes.name != "orthonormal" and not one:
             return {"components": svd.Vt}, 0.5 * svd.tail
@@ -170,8 +177,8 @@ class CentredSVD:
 
     one_shot = True
 
-    def __init__(self, objective: Objective, problem: Problem, method: str, rng):
-        self.objective, self.problem, self.method, self.rng = objective, problem, method, rng
+    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
+        self.objective, self.problem, self.method, self.rng, self.tol = objective, problem, method, rng, tol
         self.left = LeastSquares()
         self.svd: SVDResult | None = None
 
@@ -179,6 +186,6 @@ class CentredSVD:
         return {}
 
     def step(self, state: dict) -> tuple[dict, float]:
-        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, shift="mean")
+        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, "mean", self.tol)
         mean = np.asarray(svd.shift, dtype=self.objective.dtype)
         return {"components": np.vstack([svd.Vt, mean])}, 0.5 * svd.tail

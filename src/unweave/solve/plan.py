@@ -54,12 +54,14 @@ def describe(objective: Objective, problem: Problem) -> str:
     )
 
 
-def make_plan(objective: Objective, problem: Problem, solver: str, init, rng) -> tuple[Plan, object, dict]:
+def make_plan(
+    objective: Objective, problem: Problem, solver: str, init, rng, tol: float | None = None
+) -> tuple[Plan, object, dict]:
     """The plan in words, the scheme that carries it out, and the state it begins with."""
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(SOLVERS)}")
     check_init(init)
-    joint = _joint(objective, problem, solver, init, rng)
+    joint = _joint(objective, problem, solver, init, rng, tol)
     if joint is not None:
         scheme, title, why = joint
         plan = Plan(describe(objective, problem), title, "", "", "none needed", [*problem.notes, why])
@@ -67,23 +69,27 @@ def make_plan(objective: Objective, problem: Problem, solver: str, init, rng) ->
     return _alternating(objective, problem, solver, init, rng)
 
 
-def _joint(objective, problem: Problem, solver: str, init, rng):
+def _joint(objective, problem: Problem, solver: str, init, rng, tol):
     """A scheme that finds both factors at once, or None."""
     closed, shrink = why_not_closed(objective, problem), why_not_shrinkage(objective, problem)
     if solver in ("svd", "power") and closed:
         raise ValueError(f"solver={solver!r} cannot do this problem: {closed}")
     if solver == "shrinkage":
         if closed is None and problem.codes.name == "ridge":
-            return ClosedForm(objective, problem, "auto", rng), "singular-value shrinkage", "one step is exact here"
+            return (
+                ClosedForm(objective, problem, "auto", rng, tol),
+                "singular-value shrinkage",
+                "one step is exact here",
+            )
         if shrink:
             raise ValueError(f"solver='shrinkage' cannot do this problem: {shrink}")
         return Shrinkage(objective, problem, rng), "singular-value shrinkage", "holes are filled by the prediction"
     if solver == "power":
-        return ClosedForm(objective, problem, "power", rng), "power method with deflation", "as asked"
+        return ClosedForm(objective, problem, "power", rng, tol), "power method with deflation", "as asked"
     given = not isinstance(init, str) and init is not None
     if closed is None and (solver == "svd" or (solver == "auto" and not given)):
         why = "squared loss, everything observed: the leading singular vectors are the answer, no loop is needed"
-        return ClosedForm(objective, problem, "auto", rng), "closed form (singular value decomposition)", why
+        return ClosedForm(objective, problem, "auto", rng, tol), "closed form (singular value decomposition)", why
     return None
 
 
