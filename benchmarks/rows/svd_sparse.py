@@ -24,11 +24,11 @@ def ours(X: sp.csr_matrix, target: float | None) -> Fit:
     """A loose tolerance first, as a user would who wants what a randomised SVD gives; a tight one if that misses."""
     import unweave
 
-    for attempt, tol in enumerate((1e-3, 1e-8), 1):
-        model = unweave.TruncatedSVD(K, tol=tol, random_state=0).fit(X)
-        if stop_at(target)(model_progress(model)):
-            break
-    return Fit(model.components_, attempt)
+    reached, fits = stop_at(target), 1
+    model = unweave.TruncatedSVD(K, tol=1e-3, random_state=0).fit(X)
+    if not reached(model_progress(model)):
+        model, fits = unweave.TruncatedSVD(K, tol=1e-8, random_state=0).fit(X), 2
+    return Fit(model.components_, fits)
 
 
 def model_progress(model: Any) -> Any:
