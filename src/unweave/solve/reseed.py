@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.objectives import Objective
-from unweave.solve.problem import Problem
-
-_IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
+from unweave.solve.problem import IN_DATA_UNITS, Problem
 
 
 def reseed(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> NDArray:
@@ -17,7 +15,7 @@ def reseed(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> ND
     A component whose codes are all zero adds nothing to the prediction, so moving it changes nothing now and gives the
     next half-step something to use. Penalised sides are left alone: there a component may vanish on purpose.
     """
-    if problem.codes.is_penalty or problem.components.is_penalty or problem.loss.name not in _IN_DATA_UNITS:
+    if problem.codes.is_penalty or problem.components.is_penalty or problem.loss.name not in IN_DATA_UNITS:
         return Z
     if objective.in_blocks or problem.components.name in ("fixed", "hull", "cone", "orthonormal"):
         return Z

@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 from unweave.objectives.models import Quadratic
 from unweave.penalties.base import Penalty
-from unweave.solve.problem import Problem
+from unweave.solve.problem import IN_DATA_UNITS, Problem
 from unweave.solve.svd import truncated_svd
 
 STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
-_IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
 
 
 def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
     """Name of the start for ``init="auto"``, and why."""
-    data_units = problem.loss.name in _IN_DATA_UNITS
+    data_units = problem.loss.name in IN_DATA_UNITS
     if objective.in_blocks:
         if problem.codes.name in ("one-hot", "simplex"):
             return "rows", "the table comes in blocks, so rows of the first block stand for all"
@@ -171,7 +170,7 @@ def _centred(objective: Objective, offset: NDArray):
 
         return SparseProduct(objective.X)
     assert isinstance(objective, Dense)
-    if objective.loss.name in _IN_DATA_UNITS:
+    if objective.loss.name in IN_DATA_UNITS:
         if objective.weights is None and not offset.any():
             return objective.X
         means = offset if offset.any() else np.zeros(objective.shape[1])
