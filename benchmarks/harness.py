@@ -18,6 +18,9 @@ from typing import Any
 
 # Two fits that follow the same path differ by rounding: an objective this much above the target still counts as it.
 SLACK = 1e-6
+# BLAS and OpenMP threads of the last contender go on spinning for a while after their work is done, on a core that the
+# next one needs. Everybody starts after the same pause.
+_PAUSE = 0.4
 
 
 class Missing(Exception):
@@ -169,6 +172,7 @@ class Duel:
                 yield from (Result(f"unweave to {name}", t, target=min(ends)) for t in self.threads)
 
     def _time(self, result: Result, call: Callable[[], tuple[Fit, float]]) -> None:
+        time.sleep(_PAUSE)
         started = time.perf_counter()
         try:
             fit, seconds = call()

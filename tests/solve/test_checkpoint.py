@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import unweave
 from unweave.data import container
@@ -23,11 +24,16 @@ MODELS = {
     "huber": lambda path, **more: unweave.Factorization(3, loss="huber", max_iter=9, tol=0, checkpoint=path, **more),
     "hull": lambda path, **more: unweave.Factorization(3, codes="simplex", components="hull", max_iter=9, tol=0,
                                                        checkpoint=path, **more),
+    "krylov": lambda path, **more: unweave.TruncatedSVD(6, max_iter=9, tol=0, checkpoint=path, **more),
+    "krylov-pca": lambda path, **more: unweave.PCA(6, max_iter=9, tol=0, checkpoint=path, **more),
+    "power": lambda path, **more: unweave.Factorization(9, solver="power", checkpoint=path, **more),
 }  # fmt: skip
 
 
-def table() -> np.ndarray:
+def table(name=""):
     rng = np.random.default_rng(0)
+    if name.startswith("krylov"):  # too large to decompose at once
+        return sp.random_array((1500, 1300), density=0.02, rng=rng, format="csr")
     return rng.random((400, 6)) @ rng.random((6, 30)) + 0.1 * rng.random((400, 30))
 
 
@@ -42,14 +48,14 @@ def test_a_killed_fit_goes_on_to_the_same_answer(name, tmp_path):
         def die(progress):
             if progress.iteration == 5:
                 os.kill(os.getpid(), signal.SIGKILL)
-        t.MODELS[{name!r}]({str(path)!r}, callback=die).fit(t.table())
+        t.MODELS[{name!r}]({str(path)!r}, callback=die).fit(t.table({name!r}))
     """
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert path.exists()
     first = []
-    resumed = MODELS[name](path, callback=lambda p: first.append(p.iteration) and None).fit(table())
-    plain = MODELS[name](None).fit(table())
+    resumed = MODELS[name](path, callback=lambda p: first.append(p.iteration) and None).fit(table(name))
+    plain = MODELS[name](None).fit(table(name))
     assert 2 <= first[0] <= 5, "the fit went on from where the checkpoint was written"
     assert not path.exists(), "removed when the fit ended"
     assert resumed.n_iter_ == plain.n_iter_
@@ -166,3 +172,44 @@ def test_sparse_fits_resume_too(tmp_path):
     np.testing.assert_array_equal(
         MODELS["nmf"](tmp_path / "run.ckpt").fit(X).components_, MODELS["nmf"](None).fit(X).components_
     )
+
+
+@pytest.mark.parametrize("name", ["krylov", "krylov-pca", "power"])
+def test_a_search_heeds_the_callback_and_keeps_what_it_was_told(name):
+    """The objective that the callback hears is that of the model it gets by stopping there."""
+    heard = []
+
+    def stop(progress):
+        heard.append(progress.objective)
+        return progress.iteration == 4
+
+    X = table(name)
+    model = MODELS[name](None, callback=stop).fit(X)
+    assert model.n_iter_ == 4 and "callback" in model.history_.stopped
+    assert all(np.diff(heard) <= 0)
+    assert model.objective_ <= heard[-1] * (1 + 1e-9)
+    if name != "power":  # its components still to be found are any directions, which can only help
+        np.testing.assert_allclose(model.objective_, heard[-1], rtol=1e-9)
+    assert np.isfinite(model.transform(X)).all()
+    gram = model.components_ @ model.components_.T
+    np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-8)
+
+
+def test_a_decomposition_killed_after_its_only_step_still_resumes(tmp_path):
+    """The state of a closed form is all that the answer needs."""
+
+    class Stop(Exception):
+        pass
+
+    def fail(progress):
+        raise Stop
+
+    X, path = table(), tmp_path / "run.ckpt"
+    for model in (unweave.PCA(3), unweave.TruncatedSVD(3), unweave.Factorization(3, codes="ridge", components="ridge")):
+        with pytest.raises(Stop):
+            model.set_params(checkpoint=path, callback=fail).fit(X)
+        assert path.exists()
+        resumed = clone(model).set_params(callback=None).fit(X)
+        plain = clone(model).set_params(callback=None, checkpoint=None).fit(X)
+        np.testing.assert_array_equal(resumed.components_, plain.components_)
+        assert resumed.objective_ == plain.objective_ and not path.exists()

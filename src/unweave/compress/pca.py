@@ -13,7 +13,7 @@ from unweave.objectives import Blocks, Dense
 from unweave.parallel import run
 from unweave.penalties import Free
 from unweave.solve.closed import CentredSVD
-from unweave.solve.plan import Plan, describe, make_plan
+from unweave.solve.plan import Plan, describe, make_plan, spectral_words
 from unweave.solve.problem import Problem
 
 
@@ -112,9 +112,10 @@ class PCA(BaseFactorization):
         if self.solver not in ("auto", "svd", "power"):
             raise ValueError(f"solver={self.solver!r} cannot do PCA of a complete table; use 'auto', 'svd' or 'power'")
         method = "power" if self.solver == "power" else "auto"
-        why = "squared loss, everything observed: eigenvectors of the covariance, no loop is needed"
-        plan = Plan(describe(objective, problem), "closed form (centred SVD)", "", "", "none needed", [why])
         scheme = CentredSVD(objective, problem, method, rng, number(self.tol, "tol"))
+        why = "squared loss, everything observed: the leading eigenvectors of the covariance are the answer"
+        title, why = spectral_words(scheme, "closed form (centred SVD)", why)
+        plan = Plan(describe(objective, problem), title, "", "", "none needed", [why])
         return plan, scheme, scheme.begin()
 
     def _finish(self, objective, problem, scheme, state):

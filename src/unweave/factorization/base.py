@@ -74,11 +74,9 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_size(problem, *objective.shape)
         plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
         loop = make_loop(self, objective)
-        if scheme.one_shot:
-            loop = loop.once()
+        loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
         state, history = iterate(scheme.step, state, loop, settled=getattr(scheme, "settled", None))
-        if scheme.one_shot and history.stopped.startswith("max_iter"):
-            history.stopped = "solved in closed form"
+        state = scheme.finish(state) if hasattr(scheme, "finish") else state
         self._learned, self._sentence, self._left = learned, problem, scheme.left
         self._stream = None
         self.plan_, self.history_, self.n_iter_ = plan, history, len(history)

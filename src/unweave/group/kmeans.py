@@ -245,8 +245,6 @@ class KMeans(ClusterMixin, BaseFactorization):
 class _LloydScheme:
     """Accelerated Lloyd as a scheme of the one loop."""
 
-    one_shot = False
-
     def __init__(self, objective: Dense, k: int, weights):
         self.lloyd, self.left = Lloyd(objective.X, k, weights), Nearest()
         self.start, self.step, self.settled = self.lloyd.start, self.lloyd.step, self.lloyd.converged

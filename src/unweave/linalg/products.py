@@ -6,17 +6,18 @@ depend on the number of threads. Arrays may be memory-mapped: they are read a bl
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from unweave import parallel
+from unweave.kernels.rank_update import add_gram, mirror
 
 _SMALL = 4_000_000  # multiply-adds below which starting threads costs more than it saves
 _PIECE = 100_000_000  # multiply-adds in one BLAS call: one to five milliseconds
-_GRAM_PIECE = 1_000_000_000  # a partial Gram must be added up afterwards, so its blocks are longer
+_GRAM_PIECE = 4_000_000_000  # a partial Gram must be added up afterwards, so its blocks are longer
+_CACHED = 1 << 18  # entries of a piece of a block that is shifted and multiplied while it is in the cache
 _READ = 1 << 18  # entries in one block of a pass that only reads
 _PARTIAL_BYTES = 1 << 27  # memory for partial Grams waiting to be added
 
@@ -72,8 +73,10 @@ def _add_rows(total: np.ndarray, parts: list[np.ndarray], start: int, stop: int)
 
 
 def _gram_rows(n: int, width: int) -> int:
-    """Rows of a block of a sum of outer products of `width` numbers each."""
-    return int(min(max(_GRAM_PIECE // max(1, width), 256), max(n // 4, 256)))
+    """Rows of a block of a sum of outer products of `width` numbers each; blocks come in eights, to end together."""
+    longest = min(max(_GRAM_PIECE // max(1, width), 256), max(n // 4, 256))
+    blocks = -(-n // longest)
+    return int(-(-n // (8 * -(-blocks // 8)))) if blocks > 2 else int(longest)
 
 
 def gram(
@@ -100,33 +103,30 @@ def gram(
     dtype = floating(A.dtype if dtype is None else dtype)
     shift = None if shift is None else np.asarray(shift).astype(dtype, copy=False)
     roots = None if weights is None else np.sqrt(weights).astype(dtype, copy=False)
-    buffers: deque[np.ndarray] = deque()
 
     def block(start: int, stop: int) -> np.ndarray:
-        W = np.asarray(A[start:stop])
         if shift is None and roots is None:
-            W = W.astype(dtype, copy=False)
+            W = np.asarray(A[start:stop]).astype(dtype, copy=False)
             return W.T @ W  # numpy calls syrk: half the work
-        buffer = _take(buffers, W.shape, dtype)
-        np.copyto(buffer, W, casting="unsafe")
-        if shift is not None:
-            buffer -= shift if shift.ndim == 1 else shift[start:stop]
-        if roots is not None:
-            buffer *= roots[start:stop, None]
-        part = buffer.T @ buffer
-        buffers.append(buffer)
-        return part
+        part = np.zeros((columns, columns), dtype)
+        for first, last, W in _pieces(A, start, stop, dtype):
+            np.copyto(W, A[first:last], casting="unsafe")
+            if shift is not None:
+                W -= shift if shift.ndim == 1 else shift[first:last]
+            if roots is not None:
+                W *= roots[first:last, None]
+            add_gram(W, part)
+        return mirror(part)
 
     return _add_up(block, n, _gram_rows(n, columns * columns // 2), (columns, columns))
 
 
-def _take(buffers: deque[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A used buffer of this shape if there is one: page faults of fresh memory cost as much as the subtraction."""
-    try:
-        buffer = buffers.pop()
-    except IndexError:
-        return np.empty(shape, dtype)
-    return buffer if buffer.shape == shape else np.empty(shape, dtype)
+def _pieces(A: np.ndarray, start: int, stop: int, dtype: np.dtype) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Short ranges of rows, each with the same scratch: it stays in the cache, and fresh pages cost more than sums."""
+    rows = max(16, _CACHED // max(1, A.shape[1]))
+    scratch = np.empty((min(rows, stop - start), A.shape[1]), dtype)
+    for first, last in parallel.chunks(stop - start, rows):
+        yield start + first, start + last, scratch[: last - first]
 
 
 def centred_gram(A: np.ndarray, *, dtype: type | np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -148,20 +148,18 @@ def centred_gram(A: np.ndarray, *, dtype: type | np.dtype | None = None) -> tupl
     n, columns = A.shape
     dtype = floating(A.dtype if dtype is None else dtype)
     rough = np.asarray(A[:: max(1, n // 256)]).mean(axis=0, dtype=np.float64).astype(dtype)
-    buffers: deque[np.ndarray] = deque()
 
     def block(start: int, stop: int) -> np.ndarray:
-        W = _take(buffers, (stop - start, columns), dtype)
-        np.subtract(A[start:stop], rough, out=W, casting="unsafe")
-        part = np.empty((columns + 1, columns), dtype)
-        np.matmul(W.T, W, out=part[:-1])
-        part[-1] = np.ones(stop - start, dtype) @ W
-        buffers.append(W)
+        part = np.zeros((columns + 1, columns), dtype)
+        for first, last, W in _pieces(A, start, stop, dtype):
+            np.subtract(A[first:last], rough, out=W, casting="unsafe")
+            add_gram(W, part[:-1])
+            part[-1] += np.ones(last - first, dtype) @ W
         return part
 
     total = _add_up(block, n, _gram_rows(n, columns * columns // 2), (columns + 1, columns))
     offset = total[-1] / n
-    return rough + offset, total[:-1] - n * np.outer(offset, offset)
+    return rough + offset, mirror(total[:-1]) - n * np.outer(offset, offset)
 
 
 def cross(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -52,7 +52,6 @@ class Alternate:
     problem: Problem
     left: Update
     right: Update
-    one_shot = False
 
     def __post_init__(self):
         self.code_half, self.component_half = sides(self.problem)

@@ -109,7 +109,7 @@ def eckart_young(objective: Objective, problem: Problem, value: float) -> Certif
 
 def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
     if isinstance(objective, Blocks):
-        return decompose(objective, min(rank, objective.shape[1]), "auto", None, "mean" if centred else None).tail, True
+        return decompose(objective, min(rank, objective.shape[1]), "mean" if centred else None).tail, True
     assert isinstance(objective, Dense | Sparse)
     X = objective.product if isinstance(objective, Sparse) else objective.X
     shift = "mean" if centred else None

@@ -1,15 +1,20 @@
-"""Problems that need no loop: the singular value decomposition solves them."""
+"""Problems that the singular value decomposition solves: at once, or in a loop of products for large tables."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.linalg.operators import as_product
 from unweave.linalg.products import gram, matmul
 from unweave.objectives import Blocks, Dense, Objective, Sparse
 from unweave.penalties.base import Penalty
+from unweave.solve.iterate import Loop
+from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
-from unweave.solve.svd import SVDResult, truncated_svd
+from unweave.solve.search import Search
+from unweave.solve.svd import choose_method, truncated_svd, with_signs
+from unweave.solve.triplets import SVDResult
 from unweave.updates import LeastSquares
 
 _MOST_BLOCK_COLUMNS = 4096
@@ -40,20 +45,31 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
     return "the SVD needs free or orthonormal sides, or ridge on both"
 
 
-def decompose(
-    objective: Objective, k: int, method: str, rng, shift: NDArray | str | None = None, tol: float | None = None
-) -> SVDResult:
-    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`.
-
-    `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root; where the
-    decomposition is exact it does not matter.
-    """
+def decompose(objective: Objective, k: int, shift: NDArray | str | None = None) -> SVDResult:
+    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`."""
     if isinstance(objective, Blocks):
         return _decompose_blocks(objective, k, block_means(objective) if isinstance(shift, str) else shift)
+    return truncated_svd(_table(objective), k, shift=shift, codes=False)
+
+
+def _table(objective: Objective):
     assert isinstance(objective, Dense | Sparse)
-    X = objective.product if isinstance(objective, Sparse) else objective.X
+    return objective.product if isinstance(objective, Sparse) else objective.X
+
+
+def _search(objective, k: int, method: str, rng, shift: str | None, tol: float | None) -> Search | None:
+    """The search for the triplets of a table that is too large to decompose at once, or None.
+
+    `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root.
+    """
+    if isinstance(objective, Blocks):
+        return None
+    product = as_product(_table(objective))
+    method = choose_method(product, k) if method == "auto" else method
+    if method not in ("krylov", "power"):
+        return None
     accuracy = None if tol is None or method == "power" else max(np.sqrt(tol) / 3, 1e-6)
-    return truncated_svd(X, k, method=method, rng=rng, shift=shift, codes=False, tol=accuracy)
+    return Search(product, k, shift, method, accuracy, seed_of(rng))
 
 
 def block_means(objective: Blocks) -> NDArray:
@@ -88,35 +104,87 @@ def block_gram(block: Objective, shift: NDArray | None) -> NDArray:
     return total
 
 
-class ClosedForm:
+class Spectral:
+    """A scheme whose answer follows from the k leading singular triplets of the table, less its `shift`."""
+
+    shift: str | None = None
+
+    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
+        self.objective, self.problem = objective, problem
+        self.search = _search(objective, problem.n_components, method, rng, self.shift, tol)
+        self.left = LeastSquares()
+        self.svd: SVDResult | None = None
+
+    def pace(self, loop: Loop) -> Loop:
+        return loop.once() if self.search is None else self.search.pace(loop)
+
+    def begin(self) -> dict:
+        return {} if self.search is None else self.search.begin()
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        if self.search is not None:
+            state, _ = self.search.step(state)
+            return state, self._cost(np.sqrt(self.search.values(state)), self.search.total)
+        svd = decompose(self.objective, self.problem.n_components, self.shift)
+        numbers = {"tail": float(svd.tail), "total": float(svd.total), "exact": svd.exact, "method": svd.method}
+        shift = {} if svd.shift is None else {"shift": np.asarray(svd.shift)}
+        return {"s": svd.s, "Vt": svd.Vt, **numbers, **shift}, self._cost(svd.s, svd.total)
+
+    def settled(self, state: dict) -> bool:
+        return self.search is not None and self.search.settled(state)
+
+    def finish(self, state: dict) -> dict:
+        """The factors that a state stands for."""
+        if self.search is not None:
+            self.svd = with_signs(self.search.result(state, codes=False), self.objective.dtype)
+        else:
+            self.svd = SVDResult(U=None, shift=state.get("shift"), **{k: v for k, v in state.items() if k != "shift"})
+        return self._factors(self.svd)
+
+    def _cost(self, s: NDArray, total: float) -> float:
+        """The objective of the factors that singular values s give."""
+        return 0.5 * max(total - float(np.square(s, dtype=np.float64).sum()), 0.0)
+
+    def _factors(self, svd: SVDResult) -> dict:
+        raise NotImplementedError
+
+
+class ClosedForm(Spectral):
     """X ≈ U·Z by the k leading singular triplets, shrunk by √(λ₁λ₂) when both sides carry a ridge.
 
     ½λ₁‖U‖² + ½λ₂‖Z‖² is least √(λ₁λ₂) times the nuclear norm of U·Z, whose proximal step is singular-value shrinkage.
     """
 
-    one_shot = True
+    def _ridges(self) -> tuple[float, float]:
+        strengths = ridge_of(self.problem.codes), ridge_of(self.problem.components)
+        return strengths[0] or 0.0, strengths[1] or 0.0
 
-    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
-        self.objective, self.problem, self.method, self.rng, self.tol = objective, problem, method, rng, tol
-        self.left = LeastSquares()
-        self.svd: SVDResult | None = None
+    def _cost(self, s: NDArray, total: float) -> float:
+        one, two = self._ridges()
+        tau = np.sqrt(one * two)
+        kept = np.maximum(s.astype(np.float64) - tau, 0)
+        shrunk = 0.5 * float(np.square(s - kept).sum()) + tau * float(kept.sum())
+        return super()._cost(s, total) + (shrunk if one else 0.0)
 
-    def begin(self) -> dict:
-        return {}
-
-    def step(self, state: dict) -> tuple[dict, float]:
-        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, tol=self.tol)
-        one, two = ridge_of(self.problem.codes), ridge_of(self.problem.components)
+    def _factors(self, svd: SVDResult) -> dict:
+        one, two = self._ridges()
         if self.problem.codes.name != "orthonormal" and not one:
-            return {"components": svd.Vt}, 0.5 * svd.tail
+            return {"components": svd.Vt}
         scaled = self.objective.rows_given(svd.Vt).cross  # U·s
         U = scaled / np.where(svd.s > 0, svd.s, 1).astype(scaled.dtype)
         if self.problem.codes.name == "orthonormal":
-            return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}, 0.5 * svd.tail
-        assert one and two
-        U, Z, cost = split_shrunk(U, svd.s, svd.Vt, one, two)
-        kept = np.maximum(svd.s - np.sqrt(one * two), 0)
-        return {"codes": U, "components": Z}, 0.5 * (svd.tail + float(np.square(svd.s - kept).sum())) + cost
+            return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}
+        U, Z, _ = split_shrunk(U, svd.s, svd.Vt, one, two)
+        return {"codes": U, "components": Z}
+
+
+class CentredSVD(Spectral):
+    """PCA: the mean, then the leading right singular vectors of what is left."""
+
+    shift = "mean"
+
+    def _factors(self, svd: SVDResult) -> dict:
+        return {"components": np.vstack([svd.Vt, np.asarray(svd.shift, dtype=self.objective.dtype)])}
 
 
 def split_shrunk(U, s, Vt, one: float, two: float) -> tuple[NDArray, NDArray, float]:
@@ -138,8 +206,6 @@ class Shrinkage:
     ----------
     Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices.
     """
-
-    one_shot = False
 
     def __init__(self, objective: Dense, problem: Problem, rng):
         self.objective, self.problem, self.rng = objective, problem, rng
@@ -170,22 +236,3 @@ def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
     if problem.n_components > min(objective.shape):
         return f"singular-value shrinkage has no more than {min(objective.shape)} components"
     return None
-
-
-class CentredSVD:
-    """PCA: the mean, then the leading right singular vectors of what is left."""
-
-    one_shot = True
-
-    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
-        self.objective, self.problem, self.method, self.rng, self.tol = objective, problem, method, rng, tol
-        self.left = LeastSquares()
-        self.svd: SVDResult | None = None
-
-    def begin(self) -> dict:
-        return {}
-
-    def step(self, state: dict) -> tuple[dict, float]:
-        self.svd = svd = decompose(self.objective, self.problem.n_components, self.method, self.rng, "mean", self.tol)
-        mean = np.asarray(svd.shift, dtype=self.objective.dtype)
-        return {"components": np.vstack([svd.Vt, mean])}, 0.5 * svd.tail

@@ -22,17 +22,22 @@ Step = Callable[[State], tuple[State, float]]
 
 @dataclass(frozen=True)
 class Loop:
-    """How to run: limits and listeners. `tol` is on the relative fall of the objective; 0 never stops early."""
+    """How to run: limits and listeners.
+
+    `tol` is on the relative fall of the objective; 0 never stops early, None asks only whether the scheme has settled.
+    `ending` is given where running out of iterations is nothing to warn of, and says what it means.
+    """
 
     max_iter: int = 200
-    tol: float = 1e-4
+    tol: float | None = 1e-4
     callback: Callable[[Progress], object] | None = None
     checkpoint: Checkpoint | None = None
     bar: str | None = None  # title of a progress bar, or none
+    ending: str | None = None
 
     def once(self) -> Loop:
         """The same for a scheme that is done after one step."""
-        return replace(self, max_iter=1, tol=0.0)
+        return replace(self, max_iter=1, tol=0.0, ending="solved in closed form")
 
 
 def iterate(
@@ -61,7 +66,7 @@ def iterate(
     if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
         state, history = saved
     began = time.perf_counter() - (history.seconds[-1] if len(history) else 0.0)
-    history.stopped = f"max_iter={loop.max_iter} iterations done"
+    history.stopped = loop.ending or f"max_iter={loop.max_iter} iterations done"
     bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
         while len(history) < loop.max_iter:
@@ -72,7 +77,7 @@ def iterate(
             if bar is not None:
                 bar.show(history)
             reason = _reason_to_stop(history, loop)
-            if reason is None and loop.tol > 0 and settled is not None and settled(state):
+            if reason is None and loop.tol != 0 and settled is not None and settled(state):
                 reason = "nothing changes any more"
             if reason is not None:
                 history.stopped = reason
@@ -91,7 +96,7 @@ def iterate(
     finally:
         if bar is not None:
             bar.close()
-    if loop.tol > 0:
+    if loop.tol != 0 and loop.ending is None:
         _warn_unsettled(history, loop)
     return state, history
 
@@ -118,7 +123,7 @@ def _reason_to_stop(history: History, loop: Loop) -> str | None:
         answer = loop.callback(Progress(len(history), float(objective), float(change), float(seconds), loop.max_iter))
         if answer is not None and bool(answer):
             return "the callback said stop"
-    if loop.tol > 0 and len(history) > 1 and abs(change) <= loop.tol:
+    if loop.tol and len(history) > 1 and abs(change) <= loop.tol:
         return f"the objective fell by less than tol={loop.tol:g} (relative)"
     return None
 
@@ -126,8 +131,9 @@ def _reason_to_stop(history: History, loop: Loop) -> str | None:
 def _warn_unsettled(history: History, loop: Loop) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
+    tol = "" if loop.tol is None else f", tol={loop.tol:g}"
     warn_user(
-        f"stopped after max_iter={loop.max_iter} iterations before the objective settled "
-        f"(last relative change {history.change[-1]:.2g}, tol={loop.tol:g}); raise max_iter or tol",
+        f"stopped after max_iter={loop.max_iter} iterations before the fit settled "
+        f"(last relative change of the objective {history.change[-1]:.2g}{tol}); raise max_iter or tol",
         ConvergenceWarning,
     )

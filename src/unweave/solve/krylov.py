@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from unweave.linalg.products import cross, gram, matmul
+from unweave.solve.iterate import Loop
 
 
 class Ritz(NamedTuple):
-    """What :func:`block_krylov` found: V (columns by k, orthonormal), s^2, ||A^T u - s v||, steps, reached tol?"""
+    """What :class:`BlockKrylov` found: V (columns by k, orthonormal), s^2, ||A^T u - s v||, blocks, reached tol?"""
 
     V: np.ndarray
     values: np.ndarray
@@ -84,14 +86,6 @@ def _random_block(V: np.ndarray, width: int, rng: np.random.Generator) -> np.nda
     return _split(V, rng.standard_normal((len(V), width)).astype(V.dtype), 0.0)[1]
 
 
-def _restart(V: np.ndarray, T: np.ndarray, values: np.ndarray, Y: np.ndarray, filled: int, keep: int) -> int:
-    """Keep the best `keep` Ritz vectors as the new basis (in place); T becomes their values."""
-    V[:, :keep] = matmul(V[:, :filled], np.ascontiguousarray(Y[:, :keep]).astype(V.dtype))
-    T[:] = 0
-    T[np.arange(keep), np.arange(keep)] = values[:keep]
-    return keep
-
-
 def _settled(former: np.ndarray, now: np.ndarray, tol: float, total: float, eps: float) -> bool:
     """Did the last step add less than `tol` to the values (mean of their relative gains) and to the objective?"""
     if len(former) < len(now):
@@ -110,58 +104,100 @@ def default_block(k: int) -> int:
     return 8 if third <= 8 else min(16 * -(-third // 16), 64)
 
 
-def block_krylov(
-    operator,
-    k: int,
-    *,
-    total: float,
-    tol: float = 1e-3,
-    max_iter: int = 200,
-    rng: np.random.Generator | None = None,
-    block: int | None = None,
-    basis: int | None = None,
-) -> Ritz:
-    """Top-k eigenpairs of A^T A, A given by ``operator.dot`` and ``operator.tdot``.
+class BlockKrylov:
+    """Top-k eigenpairs of A^T A, A given by ``operator.dot`` and ``operator.tdot``; a scheme of the one loop.
 
     The basis V = [V_1, V_2, ...] spans the Krylov space of A^T A on a random block; T = V^T A^T A V comes out of the
     orthogonalisation, and the Ritz residuals out of its last block, so no product is spent on checking. When V is full
-    (`basis` columns) its best k + block Ritz vectors are kept and the rest dropped. It stops when every
-    ``||A^T u_i - s_i v_i|| <= tol * s_i``, or when a step adds less than `tol` to the s_i^2, by the mean of their
-    relative gains, and lowers the objective ``total - sum s_i^2`` by less than `tol` of it; `total` is ``||A||^2``.
+    (`basis` columns) its best k + block Ritz vectors are kept and the rest dropped. A step adds a block (the first
+    step as many as k needs). It has settled when every ``||A^T u_i - s_i v_i|| <= tol * s_i``, or when a step adds less
+    than `tol` to the s_i^2, by the mean of their relative gains, and lowers the objective ``total - sum s_i^2`` by less
+    than `tol` of it; `total` is ``||A||^2``.
 
     Reference: Musco and Musco, "Randomized block Krylov methods for stronger and faster approximate singular value
     decomposition" (2015); Baglama and Reichel, "Restarted block Lanczos bidiagonalization methods" (2006).
     """
-    rng = np.random.default_rng(0) if rng is None else rng
-    m, eps = operator.shape[1], float(np.finfo(operator.dtype).eps)
-    width = min(block or default_block(k), m)
-    limit = min(m, max(basis or 6 * k, k + 3 * width))
-    V, T = np.empty((m, limit), dtype=operator.dtype), np.zeros((limit, limit))
-    fresh, probing = _start_block(operator, width, rng), False
-    filled, steps, values = 0, 0, np.zeros(0)
-    while True:
-        first, filled, steps, former = filled, filled + fresh.shape[1], steps + 1, values[:k]
-        V[:, first:filled] = fresh
-        product = operator.tdot(operator.dot(fresh))
+
+    def __init__(
+        self, operator, k: int, *, total: float, tol: float = 1e-3, seed: int = 0,
+        block: int | None = None, basis: int | None = None,
+    ):  # fmt: skip
+        self.operator, self.k, self.total, self.tol, self.seed = operator, k, total, tol, seed
+        self.size, self.eps = operator.shape[1], float(np.finfo(operator.dtype).eps)
+        self.width = min(block or default_block(k), self.size)
+        self.limit = min(self.size, max(basis or 6 * k, k + 3 * self.width))
+
+    def pace(self, loop: Loop) -> Loop:
+        """The loop's limits; when to stop is decided by :meth:`settled`, for the objective may hide the vectors."""
+        return replace(loop, tol=None if loop.tol else 0.0)
+
+    def begin(self) -> dict:
+        """A random block, nothing multiplied yet."""
+        return {
+            "basis": np.zeros((self.size, self.limit), dtype=self.operator.dtype),
+            "inner": np.zeros((self.limit, self.limit)),
+            "fresh": _start_block(self.operator, self.width, np.random.default_rng((self.seed, 0))),
+            "values": np.zeros(0), "vectors": np.zeros((0, 0)), "lengths": np.zeros(0),
+            "filled": 0, "blocks": 0, "probing": False, "settled": False,
+        }  # fmt: skip
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """One block more; the objective is half of what the k largest values leave of the total."""
+        state = self._grow(state)
+        while state["filled"] < self.k:
+            state = self._grow(state)
+        return state, 0.5 * max(self.total - float(state["values"][: self.k].sum()), 0.0)
+
+    def settled(self, state: dict) -> bool:
+        return bool(state["settled"])
+
+    def ritz(self, state: dict) -> Ritz:
+        """The k best pairs in the basis."""
+        values, filled = state["values"][: self.k], state["filled"]
+        V = matmul(state["basis"][:, :filled], state["vectors"][:, : self.k].astype(self.operator.dtype))
+        residuals = state["lengths"] / np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
+        return Ritz(V, values, residuals, state["blocks"], self.settled(state))
+
+    def _grow(self, state: dict) -> dict:
+        """Multiply the fresh block, join it to the basis, and find the next one."""
+        if state["filled"] == self.size:
+            return state
+        first, V, T = self._room(state)
+        filled, former = first + state["fresh"].shape[1], state["values"][: self.k]
+        # Columns of V beyond those of the old state are not part of it, so they may be written in place.
+        V[:, first:filled] = state["fresh"]
+        product = self.operator.tdot(self.operator.dot(state["fresh"]))
         C, fresh, R = _split(V[:, :filled], product, former.max(initial=0.0))
         T[:filled, first:filled] = C
         T[first:filled, :filled] = C.T
         values, Y = linalg.eigh(T[:filled, :filled], check_finite=False)
         values, Y = np.maximum(values[::-1], 0.0), Y[:, ::-1]
-        lengths = np.linalg.norm(R @ Y[first:filled, :k], axis=0)  # ||A^T A v - s^2 v||
-        missing = min(width, m - filled) - fresh.shape[1]
-        done = _settled(former, values[:k], tol, total, eps)
+        lengths = np.linalg.norm(R @ Y[first:filled, : self.k], axis=0)  # ||A^T A v - s^2 v||
+        blocks, missing = state["blocks"] + 1, min(self.width, self.size - filled) - fresh.shape[1]
+        done = _settled(former, values[: self.k], self.tol, self.total, self.eps)
         if missing <= 0:
-            done = done or bool(np.all(lengths <= np.maximum(tol * values[:k], 4 * eps * values[0])))
-        converged = filled == m or (done and filled >= k and (probing or missing <= 0))
-        if converged or (steps >= max_iter and filled >= k):
-            break
-        probing = missing > 0
-        if probing:  # V is all but invariant, yet values repeated more often than the block is wide may lie outside
+            least = np.maximum(self.tol * values[: self.k], 4 * self.eps * values[0])
+            done = done or bool(np.all(lengths <= least))
+        done = filled == self.size or (done and filled >= self.k and (state["probing"] or missing <= 0))
+        if missing > 0:  # V is all but invariant, yet values repeated more often than the block is wide may lie outside
+            rng = np.random.default_rng((self.seed, blocks))
             fresh = np.hstack([fresh, _random_block(np.hstack([V[:, :filled], fresh]), missing, rng)])
-        if limit == m:
-            fresh = fresh[:, : m - filled]
-        elif filled + fresh.shape[1] > limit:
-            filled = _restart(V, T, values, Y, filled, min(k + width, limit - 2 * width))
-    residuals = lengths / np.sqrt(np.maximum(values[:k], np.finfo(np.float64).tiny))
-    return Ritz(matmul(V[:, :filled], Y[:, :k].astype(V.dtype)), values[:k], residuals, steps, converged)
+        if self.limit == self.size:
+            fresh = fresh[:, : self.size - filled]
+        return {
+            "basis": V, "inner": T, "fresh": fresh, "values": values, "vectors": Y, "lengths": lengths,
+            "filled": filled, "blocks": blocks, "probing": missing > 0, "settled": done,
+        }  # fmt: skip
+
+    def _room(self, state: dict) -> tuple[int, np.ndarray, np.ndarray]:
+        """How much of the basis is kept, the basis and T = V^T A^T A V; the best Ritz vectors alone when it is full."""
+        filled = state["filled"]
+        if self.limit == self.size or filled + state["fresh"].shape[1] <= self.limit:
+            return filled, state["basis"], state["inner"].copy()
+        keep = min(self.k + self.width, self.limit - 2 * self.width)
+        # A new array: the old one is the answer if this step is interrupted.
+        V, T = np.zeros_like(state["basis"]), np.zeros_like(state["inner"])
+        best = np.ascontiguousarray(state["vectors"][:, :keep]).astype(V.dtype)
+        V[:, :keep] = matmul(state["basis"][:, :filled], best)
+        T[np.arange(keep), np.arange(keep)] = state["values"][:keep]
+        return keep, V, T

@@ -23,8 +23,6 @@ class MeansOfSeen:
     Chi, Chi and Baraniuk (2016), k-POD: a method for k-means clustering of missing data.
     """
 
-    one_shot = False
-
     def __init__(self, objective: Objective, n_clusters: int, sample_weight: NDArray | None = None):
         self.objective, self.k = objective, n_clusters
         n = objective.shape[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
-from unweave.solve.closed import ClosedForm, Shrinkage, why_not_closed, why_not_shrinkage
+from unweave.solve.closed import ClosedForm, Shrinkage, Spectral, why_not_closed, why_not_shrinkage
 from unweave.solve.problem import Problem
 from unweave.solve.start import STARTS, choose_start, is_nonnegative, make_start, spread_rows
 from unweave.updates import UPDATES, Half, Proximal, Update
@@ -88,9 +88,18 @@ def _joint(objective, problem: Problem, solver: str, init, rng, tol):
         return ClosedForm(objective, problem, "power", rng, tol), "power method with deflation", "as asked"
     given = not isinstance(init, str) and init is not None
     if closed is None and (solver == "svd" or (solver == "auto" and not given)):
-        why = "squared loss, everything observed: the leading singular vectors are the answer, no loop is needed"
-        return ClosedForm(objective, problem, "auto", rng, tol), "closed form (singular value decomposition)", why
+        scheme = ClosedForm(objective, problem, "auto", rng, tol)
+        why = "squared loss, everything observed: the leading singular vectors are the answer"
+        return scheme, *spectral_words(scheme, "closed form (singular value decomposition)", why)
     return None
+
+
+def spectral_words(scheme: Spectral, closed: str, why: str) -> tuple[str, str]:
+    """Title and reason of a scheme that decomposes the table at once, or searches for its triplets."""
+    if scheme.search is None:
+        return closed, f"{why}, no loop is needed"
+    method = "block Krylov method" if scheme.search.method == "krylov" else "power method with deflation"
+    return method, f"{why}; the table is only multiplied, being too large to decompose at once or as asked"
 
 
 def _alternating(objective, problem: Problem, solver: str, init, rng):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+
+from unweave.solve.iterate import Loop, iterate
 
 
 class PowerResult(NamedTuple):
@@ -37,18 +40,50 @@ def power_method(
     >>> [round(float(value), 6) for value in values]
     [-3.0, 2.0]
     """
-    size = A.shape[0]
-    if not 1 <= k <= size:
-        raise ValueError(f"k must lie between 1 and {size}, got {k}")
-    rng = np.random.default_rng(0 if rng is None else rng)
-    vectors, values, steps, converged = np.zeros((size, k)), np.zeros(k), [], True
-    for i in range(k):
-        value, vector, count, done = _dominant(A, vectors[:, :i], np.abs(values).max(initial=0.0), tol, max_iter, rng)
-        values[i], vectors[:, i] = value, vector
-        steps.append(count)
-        converged = converged and done
-    order = np.argsort(-np.abs(values), kind="stable")
-    return PowerResult(values[order], vectors[:, order], steps, converged)
+    if not 1 <= k <= A.shape[0]:
+        raise ValueError(f"k must lie between 1 and {A.shape[0]}, got {k}")
+    scheme = Power(A, k, tol=tol, max_steps=max_iter, seed=seed_of(rng))
+    return scheme.result(iterate(scheme.step, scheme.begin(), scheme.pace(Loop()))[0])
+
+
+def seed_of(rng: np.random.Generator | int | None) -> int:
+    """A whole number drawn from a generator, or the seed itself."""
+    return int(rng.integers(2**62)) if isinstance(rng, np.random.Generator) else int(rng or 0)
+
+
+class Power:
+    """The power method as a scheme of the one loop: a step finds one more eigenvalue and its vector.
+
+    Vectors not found yet are zero, and the objective is minus half the sum of the absolute values found.
+    """
+
+    def __init__(self, A, k: int, *, tol: float, max_steps: int = 10_000, seed: int = 0):
+        self.A, self.k, self.tol, self.max_steps, self.seed = A, k, tol, max_steps, seed
+
+    def pace(self, loop: Loop) -> Loop:
+        return replace(loop, max_iter=self.k, tol=0.0, ending="every component was found")
+
+    def begin(self) -> dict:
+        k = self.k
+        return {"vectors": np.zeros((self.A.shape[0], k)), "values": np.zeros(k), "steps": np.zeros(k, int),
+                "found": 0, "converged": True}  # fmt: skip
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        i, new = state["found"], {name: np.copy(state[name]) for name in ("vectors", "values", "steps")}
+        rng = np.random.default_rng((self.seed, i))
+        largest = np.abs(new["values"]).max(initial=0.0)
+        value, vector, count, done = _dominant(
+            self.A, new["vectors"][:, :i], largest, self.tol, self.max_steps, rng
+        )  # fmt: skip
+        new["values"][i], new["vectors"][:, i], new["steps"][i] = value, vector, count
+        converged = bool(state["converged"] and done)
+        return {**new, "found": i + 1, "converged": converged}, -0.5 * float(np.abs(new["values"]).sum())
+
+    def result(self, state: dict) -> PowerResult:
+        """What was found, by falling absolute value."""
+        values = state["values"]
+        order = np.argsort(-np.abs(values), kind="stable")
+        return PowerResult(values[order], state["vectors"][:, order], state["steps"].tolist(), state["converged"])
 
 
 def _deflate(v: np.ndarray, found: np.ndarray) -> np.ndarray:

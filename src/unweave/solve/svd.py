@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import linalg
 
 from unweave import parallel
-from unweave.linalg.operators import DenseProduct, Flipped, Shifted, as_product, small_gram
-from unweave.linalg.products import gram, matmul
-from unweave.solve.krylov import block_krylov
-from unweave.solve.power import power_method
+from unweave.linalg.operators import DenseProduct, Shifted, as_product, small_gram
+from unweave.linalg.products import matmul
+from unweave.solve.iterate import Loop, iterate
+from unweave.solve.power import seed_of
+from unweave.solve.search import Search
+from unweave.solve.triplets import SVDResult, unit_columns
 
 _FULL = 250_000  # entries up to which LAPACK is fast enough to be the first choice
 _GRAM_DENSE = 3000  # shorter side up to which the Gram and its eigenvectors are affordable
 _GRAM_SPARSE = 1000
 _FULL_WORK = 3e11  # n m min(n, m) up to which LAPACK may rescue an ill-conditioned Gram
-
-
-class SVDResult(NamedTuple):
-    """``X - 1 shift^T ~ U diag(s) Vt``.
-
-    `tail` is the sum of the squared singular values beyond k, `exact` says whether s are singular values of X up to
-    rounding (gram, full) or lower bounds of them (krylov, power), `total` is ``||X - 1 shift^T||^2``.
-    """
-
-    U: np.ndarray | None
-    s: np.ndarray
-    Vt: np.ndarray
-    tail: float
-    exact: bool
-    method: str
-    shift: np.ndarray | None = None
-    total: float = 0.0
-    converged: bool = True
 
 
 def truncated_svd(
@@ -55,8 +37,9 @@ def truncated_svd(
     X : dense array, CSR matrix, or SparseProduct.
     k : at most ``min(X.shape)``.
     shift : row subtracted from every row without forming the result; ``"mean"`` for the column means (PCA).
-    tol, max_iter : for krylov (1e-3, 200 blocks; :func:`~unweave.solve.krylov.block_krylov` says what tol means) and
-        power (1e-8, or 1e-5 in float32; 10,000 steps).
+    tol : for krylov (1e-3; :class:`~unweave.solve.krylov.BlockKrylov` says what it means) and power (1e-8, or 1e-5 in
+        float32).
+    max_iter : blocks that krylov may use (200); ``converged`` in the result says whether they were enough.
     rng : seed or generator of the random start; None is a fixed seed.
     method : ``"gram"`` (eigenvectors of the smaller Gram), ``"full"`` (LAPACK), ``"krylov"``, ``"power"``, ``"auto"``:
         full when X is small, gram when its shorter side is, else krylov; and full after all when s_k is so small that
@@ -90,8 +73,11 @@ def truncated_svd(
         elif chosen == "full":
             result = _by_lapack(product, k, shift, codes)
         else:
-            result = _by_products(product, k, shift, codes, chosen, tol, max_iter, np.random.default_rng(rng or 0))
-    return _with_signs(result, product.dtype)
+            search = Search(product, k, shift, chosen, tol, seed_of(rng))
+            loop = Loop(max_iter or 200, ending="out of blocks")
+            state, _ = iterate(search.step, search.begin(), search.pace(loop), settled=search.settled)
+            result = search.result(state, codes)
+    return with_signs(result, product.dtype)
 
 
 def choose_method(product, k: int) -> str:
@@ -104,7 +90,7 @@ def choose_method(product, k: int) -> str:
     return "gram" if short <= limit or 5 * k >= short else "krylov"
 
 
-def _with_signs(result: SVDResult, dtype: np.dtype) -> SVDResult:
+def with_signs(result: SVDResult, dtype: np.dtype) -> SVDResult:
     """Signs fixed and dtype restored: the largest entry of each row of Vt becomes positive."""
     rows = np.arange(len(result.Vt))
     signs = np.sign(result.Vt[rows, np.abs(result.Vt).argmax(axis=1)])
@@ -159,32 +145,12 @@ def _by_gram(product, k: int, shift, codes: bool, *, rescue: bool) -> SVDResult:
     total = float(np.trace(G))
     A = product if shift is None else Shifted(product, shift)
     if n >= m:
-        U = _unit_columns(A.dot(E), s) if codes else None
+        U = unit_columns(A.dot(E), s) if codes else None
         Vt = E.T
     else:
         U = E if codes else None
-        Vt = _unit_columns(A.tdot(E), s).T
+        Vt = unit_columns(A.tdot(E), s).T
     return SVDResult(U, s, Vt, total - float(values.sum()), True, "gram", shift, total)
-
-
-def _unit_columns(W: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Columns of W at length 1; those of vanishing singular values become directions orthogonal to the others."""
-    eps = np.sqrt(np.finfo(np.float64).eps) if W.dtype == np.float64 else np.finfo(np.float32).eps
-    good = s > max(eps * s[0], 0.0) * 10
-    lengths = np.sqrt(np.einsum("ij,ij->j", W, W, dtype=np.float64))
-    unit = (W / np.where(good, lengths, 1.0)).astype(W.dtype)
-    for j in np.flatnonzero(~good):
-        others = np.flatnonzero(good | (np.arange(len(s)) < j))
-        unit[:, j] = _orthogonal_to(unit[:, others])
-    return unit
-
-
-def _orthogonal_to(Q: np.ndarray) -> np.ndarray:
-    v = np.random.default_rng(0).standard_normal(len(Q))
-    for _ in range(3):
-        v = v - Q @ (Q.T @ v)
-        v /= np.linalg.norm(v)
-    return v
 
 
 def _by_lapack(product, k: int, shift, codes: bool) -> SVDResult:
@@ -207,38 +173,3 @@ def thin_svd(A: np.ndarray, codes: bool = True) -> tuple[np.ndarray | None, np.n
     except linalg.LinAlgError:  # divide and conquer fails to converge now and then; QR iteration does not
         U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     return (U if codes else None), s, Vt
-
-
-class _Normal:
-    """``A^T A`` as something to multiply vectors by."""
-
-    def __init__(self, A):
-        self.A, self.shape = A, (A.shape[1], A.shape[1])
-
-    def __matmul__(self, v: np.ndarray) -> np.ndarray:
-        return self.A.tdot(self.A.dot(v.astype(self.A.dtype)[:, None]))[:, 0]
-
-
-def _by_products(product, k: int, shift, codes: bool, method: str, tol, max_iter, rng) -> SVDResult:
-    """Krylov or power on the shorter side, then Rayleigh-Ritz on ``W = A V``: s are the singular values of W."""
-    shift = product.column_means() if isinstance(shift, str) else shift
-    A = product if shift is None else Shifted(product, shift)
-    total = A.squared_norm()
-    wide = A.shape[0] < A.shape[1]
-    side = Flipped(A) if wide else A
-    if method == "krylov":
-        ritz = block_krylov(side, k, total=total, tol=tol or 1e-3, max_iter=max_iter or 200, rng=rng)
-        V, converged = ritz.V, ritz.converged
-    else:
-        floor = 1e-8 if side.dtype == np.float64 else 1e-5
-        found = power_method(_Normal(side), k, tol=max(tol or 0.0, floor), max_iter=max_iter or 10_000, rng=rng)
-        V, converged = found.vectors.astype(side.dtype), found.converged
-    W = side.dot(V)
-    values, R = linalg.eigh(gram(W), check_finite=False)
-    R = np.ascontiguousarray(R[:, ::-1])
-    s = np.sqrt(np.maximum(values[::-1], 0.0))
-    V = matmul(V, R.astype(V.dtype))
-    if codes or wide:
-        W = _unit_columns(matmul(W, R.astype(W.dtype)), s)
-    U, Vt = (V, W.T) if wide else (W, V.T)
-    return SVDResult(U if codes else None, s, Vt, total - float(s @ s), False, method, shift, total, converged)
