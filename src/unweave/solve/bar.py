@@ -6,15 +6,15 @@ from unweave.solve.history import History
 
 
 class Bar:
-    """Iterations done, the objective, its change, and the time left (rich draws it; it goes to stderr)."""
+    """Iterations done, the objective, its change, and at most how much time is left (rich draws it; it goes to stderr)."""
 
     def __init__(self, title: str, max_iter: int):
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._progress = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"),
-            TimeElapsedColumn(), console=Console(stderr=True),
+            TimeRemainingColumn(), console=Console(stderr=True),
         )  # fmt: skip
         self._task = self._progress.add_task(title, total=max_iter, note="")
         self._progress.start()

@@ -16,6 +16,7 @@ from unweave.solve.start import STARTS, choose_start, is_nonnegative, make_start
 from unweave.updates import UPDATES, Half, Proximal, Update
 
 JOINT = ("svd", "power", "shrinkage")
+_ENTRIES_EACH = 5  # observed entries for each unknown below which an unpenalised fit overfits
 SOLVERS = ("auto", *JOINT, *(update.name for update in UPDATES))
 
 
@@ -113,7 +114,7 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
     start, why = _name_of_start(objective, problem, init)
     plan = Plan(
         describe(objective, problem), "alternating half-steps", left.title, _right_title(problem, right), start,
-        [*problem.notes, f"start: {why}"],
+        [*problem.notes, f"start: {why}", *_wild(objective, problem)],
     )  # fmt: skip
     if mixtures:
         W = np.zeros((problem.n_components, objective.shape[0]), dtype=objective.dtype)
@@ -127,6 +128,19 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
         plan.solver = "alternating half-steps that look ahead (extrapolated)"
     scheme = (Extrapolated if ahead else Alternate)(objective, problem, left, right)
     return plan, scheme, scheme.start(U, Z)
+
+
+def _wild(objective, problem: Problem) -> list[str]:
+    """A word of caution where the observed entries are too few to hold the factors down."""
+    (n, m), k = objective.shape, problem.n_components
+    held = problem.codes.is_penalty or problem.components.is_penalty or problem.components.name == "fixed"
+    if objective.complete or held or objective.n_observed >= _ENTRIES_EACH * k * (n + m):
+        return []
+    share = objective.n_observed / (k * (n + m))
+    return [
+        f"only {share:.1f} observed entries for each number to be found and no penalty on either side: predictions of "
+        "the other entries may be wild; fewer components, or codes='ridge' and components='ridge', tame them"
+    ]
 
 
 def _choose_sides(objective, problem: Problem, solver: str) -> tuple[Update, Update]:
