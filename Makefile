@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 DATA ?= ../shared/data
 BENCH ?=
+SECONDS ?= 60
 PY := $(VENV)/bin/python
 OLDEST := .venv-oldest
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -10,14 +11,15 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test demo lint format bench test-oldest api clean
+.PHONY: help setup browser test demo lint format bench fuzz test-oldest api clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
-	@echo "make demo         set up .venv, run examples/demo.py"
+	@echo "make demo         set up .venv, find structure in data of this computer, leave one page"
 	@echo "make lint         ruff (rules and format) and mypy"
 	@echo "make format       let ruff rewrite the format"
 	@echo "make bench        time and memory against peers (DATA=$(DATA), BENCH=\"--rows pca --quick\")"
+	@echo "make fuzz         broken files for every reader (SECONDS=$(SECONDS) for each format)"
 	@echo "make test-oldest  the tests with the oldest supported versions, in $(OLDEST)"
 	@echo "make api          rewrite docs/api.txt"
 	@echo "make clean        remove environments and caches"
@@ -31,7 +33,13 @@ $(VENV)/.has-%: pyproject.toml
 
 setup: $(VENV)/.has-test
 
-test: $(VENV)/.has-test
+# Reports are looked at in a real browser: Debian's, installed where we may; otherwise those tests say they were skipped.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "no chromium on the path and none could be installed: browser tests will be skipped"
+
+test: $(VENV)/.has-test browser
 	$(PY) -m unweave.cli.main warmup
 	$(PYTEST) $(PY) -m pytest -n 2
 
@@ -50,6 +58,9 @@ format: $(VENV)/.has-dev
 bench: $(VENV)/.has-bench
 	$(PY) -m unweave.cli.main warmup
 	$(PY) -m benchmarks --data $(DATA) $(BENCH)
+
+fuzz: $(VENV)/.has-test
+	$(PY) tools/fuzz_readers.py --seconds $(SECONDS)
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)

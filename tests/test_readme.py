@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -38,9 +42,44 @@ def elsewhere(tmp_path, monkeypatch):
     plt.close("all")
 
 
+SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """The shell lines of a page that use the program on files, as they stand."""
+    lines = [line for block in SHELL.findall(page.read_text(encoding="utf-8")) for line in block.splitlines()]
+    return [line for line in lines if line.startswith(("unweave ", "python -c ")) and "warmup" not in line]
+
+
+def run_commands(page: Path) -> None:
+    """Run the commands of a page by a shell, with the program of this environment first on the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for line in commands(page):
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, env={**os.environ, "PATH": path})
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme_leave_what_they_promise():
+    assert len(commands(ROOT / "README.md")) >= 5
+    run_commands(ROOT / "README.md")
+    for path in ("wine-group/report.html", "wine-group/groups.csv", "small/codes.csv", "wine-codes.csv"):
+        assert Path(path).stat().st_size > 100
+
+
+@pytest.mark.slow
+def test_commands_of_the_documentation():
+    page = ROOT / "docs" / "command-line.md"
+    assert len(commands(page)) >= 10
+    run_commands(page)
+
+
+@pytest.mark.slow
 def test_readme():
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
+    data = load_wine(as_frame=True).data  # the file that the commands before the blocks have written
+    data.to_csv("wine.csv", index=False)
     names = run_blocks(ROOT / "README.md")
     model, nmf, completion = names["model"], names["nmf"], names["completion"]
     assert str(model.plan_) in (ROOT / "README.md").read_text(encoding="utf-8"), "the plan shown is out of date"
@@ -53,6 +92,8 @@ def test_readme():
     assert (predicted["town"] == names["frame"]["town"]).mean() > 0.8
     assert predicted["smokes"].between(0, 1).all()
     assert not Path("digits.ckpt").exists()
+    np.testing.assert_array_equal(names["again"].predict(names["ready"]), names["groups"].labels_)
+    assert "<html" in Path("wine.html").read_text(encoding="utf-8")
     np.testing.assert_allclose(names["whole"].explained_variance_, _reference_variances(names["X"]), rtol=1e-8)
     assert names["stream"].predict(names["X"]).max() < 10
 

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from unweave import losses, penalties
     from unweave.complete import MatrixCompletion
     from unweave.compress import PCA, TruncatedSVD
+    from unweave.data.named import NamedTable
+    from unweave.data.readers import read
+    from unweave.data.recipe import prepare
     from unweave.explain import NMF
     from unweave.factorization import Factorization
     from unweave.group import KMeans
     from unweave.parallel import get_num_threads, set_num_threads
+    from unweave.persist import load
 
 __version__ = "0.1.0.dev0"
 
@@ -36,6 +40,10 @@ __all__ = [
     "NMF",
     "KMeans",
     "MatrixCompletion",
+    "read",
+    "NamedTable",
+    "prepare",
+    "load",
     "losses",
     "penalties",
     "set_num_threads",
@@ -51,6 +59,10 @@ _HOMES: dict[str, str | None] = {
     "NMF": "unweave.explain",
     "KMeans": "unweave.group",
     "MatrixCompletion": "unweave.complete",
+    "read": "unweave.data.readers",
+    "NamedTable": "unweave.data.named",
+    "prepare": "unweave.data.recipe",
+    "load": "unweave.persist",
     "losses": None,
     "penalties": None,
     "set_num_threads": "unweave.parallel",

@@ -1,47 +1,49 @@
 """``unweave``: the command line.
 
-Commands load what they need themselves, so ``unweave --help`` and ``--version`` answer at once.
+Verbs load what they need themselves, so ``unweave --help`` and ``--version`` answer at once. Exit codes: 0 done, 1 the
+work failed, 2 wrong usage. Errors are one sentence on stderr; ``--debug`` shows where they come from.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-
-from unweave import __version__
-
-
-def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
-    top = argparse.ArgumentParser(prog="unweave", description="Matrix factorisations X ≈ U·Z under any loss.")
-    top.add_argument("--version", action="version", version=f"unweave {__version__}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    warmup = commands.add_parser(
-        "warmup",
-        help="compile every kernel once and keep it on disk",
-        description="Fits every estimator on tiny tables (float32 and float64; dense, sparse, with missing entries) so "
-        "that every kernel is compiled and cached on disk. A later process then starts without compiling.",
-    )
-    warmup.add_argument("--quiet", action="store_true", help="say only what failed, and the total")
-    warmup.set_defaults(run=_warmup)
-    return top
-
-
-def _warmup(options: argparse.Namespace) -> int:
-    from unweave.cli.warmup import warmup
-
-    return warmup(quiet=options.quiet)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named in `arguments` (default: those of the process); the exit code."""
-    top = parser()
-    options = top.parse_args(arguments)
-    if not hasattr(options, "run"):
-        top.print_help()
-        return 2
-    return options.run(options)
+    from unweave.cli.app import run
+
+    asked = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in asked
+    try:
+        return run([word for word in asked if word != "--debug"])
+    except KeyboardInterrupt:
+        return _fail("interrupted before there was anything to keep")
+    except BrokenPipeError:  # the reader of our output has gone away, which is not our failure
+        sys.stderr.close()
+        return 0
+    except MemoryError as error:
+        return _fail(f"not enough memory ({error}); use fewer columns or rows, or --dtype float32")
+    except Exception as error:
+        if debug:
+            raise
+        return _fail(sentence(error))
+
+
+def sentence(error: Exception) -> str:
+    """An exception as one readable line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | TypeError | ImportError):
+        return text
+    return f"{type(error).__name__}: {text} (this is a defect of unweave; --debug shows where)"
+
+
+def _fail(message: str) -> int:
+    print(f"unweave: {message}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -1,22 +1,32 @@
 """The one way arrays are written to disk: a safetensors file with a JSON note, atomically, with a digest of each array.
 
 A file is written beside its destination, flushed to the disk and renamed over it, so a reader finds the old file or the
-new one, never a part. Reading checks the digests before anything is used. No pickle.
+new one, never a part. The header is checked against the size of the file before anything is allocated, and carries a
+digest of itself. No pickle.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
-import tempfile
-from collections.abc import Mapping
+import secrets
+import stat
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-_NOTE, _DIGESTS = "unweave", "digests"
+from unweave.data.layout import can_hold, make_header, parse_header, read_header
+from unweave.parallel import get_num_threads
+
+SMALL = 16 << 20  # bytes of arrays that are always read and compared with their digests
+
+_PIECE = 8 << 20
 
 
 class DamagedFileError(ValueError):
@@ -24,54 +34,173 @@ class DamagedFileError(ValueError):
 
 
 def digest(array: NDArray) -> str:
-    """A short fingerprint of an array's bytes (not of its shape or type)."""
-    return hashlib.blake2b(np.ascontiguousarray(array).data.cast("B"), digest_size=16).hexdigest()
+    """A short fingerprint of an array's bytes (not of its shape or type).
+
+    BLAKE2b; of more than 8 MB, that of the digests of its pieces of 8 MB, so that several threads can share the work.
+    """
+    array = np.ascontiguousarray(array)
+    if array.nbytes <= _PIECE:
+        return _hash(_pieces(array)[0]).hex()
+    with _hashers() as pool:
+        return _joined(_hash_pieces(pool, array))
+
+
+def _hashers() -> ThreadPoolExecutor:
+    """hashlib lets other threads run, so that the disk need not wait for it."""
+    return ThreadPoolExecutor(get_num_threads())
+
+
+def _hash_pieces(pool: ThreadPoolExecutor, array: NDArray) -> list[Future]:
+    return [pool.submit(_hash, piece) for piece in _pieces(array)]
+
+
+def _pieces(array: NDArray) -> list[memoryview]:
+    data = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
+    return [data[start : start + _PIECE] for start in range(0, max(1, len(data)), _PIECE)]
+
+
+def _hash(data: memoryview | bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _joined(hashed: list[Future]) -> str:
+    found = [piece.result() for piece in hashed]
+    return (found[0] if len(found) == 1 else _hash(b"".join(found))).hex()
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write(path: str | os.PathLike, arrays: Mapping[str, NDArray], note: Mapping) -> None:
-    """Write named arrays and a JSON note to `path`, atomically."""
-    from safetensors.numpy import save_file
+    """Write named arrays and a JSON note to `path`, atomically.
 
-    target = Path(path)
-    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {
-        _NOTE: json.dumps(note),
-        _DIGESTS: json.dumps({name: digest(array) if array.size else "" for name, array in plain.items()}),
-    }
-    handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
-    os.close(handle)
+    A link is followed. OSError if the file cannot be written, ValueError if the note is too long; whatever was at
+    `path` is then still there, whole.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise IsADirectoryError(f"{target} is a folder or a device, not a file")
+    plain = {name: _plain(name, array) for name, array in arrays.items()}
+    # Large items first, so that every array lies at a multiple of its item size.
+    plain = dict(sorted(plain.items(), key=lambda item: (-item[1].itemsize, -item[1].nbytes)))
+    temporary = target.with_name(f"{target.name}.{secrets.token_hex(6)}.part")
+    # Not mkstemp: its files are closed to everyone else, whatever the umask says.
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        save_file(plain, temporary, metadata=metadata)
-        _flush(temporary)
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            _write_all(file, plain, json.dumps(note, separators=(",", ":")))
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    _flush(target.parent or Path("."))
+    _flush_folder(target.parent)
 
 
-def _flush(path: str | os.PathLike) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _plain(name: str, array: NDArray) -> NDArray:
+    if not can_hold(array.dtype):
+        raise TypeError(f"array {name!r} is of type {array.dtype}, which the file format does not have")
+    return np.require(array, dtype=array.dtype.newbyteorder("<"), requirements="C")
+
+
+def _write_all(file: BinaryIO, arrays: dict[str, NDArray], note: str) -> None:
+    """The digests stand before the arrays but are known after them: the header is written twice, in the same length."""
+    blank = make_header(arrays, dict.fromkeys(arrays, "0" * 32), note)
+    _put(file, memoryview(blank))
+    with _hashers() as pool:
+        hashed = {name: _hash_pieces(pool, array) for name, array in arrays.items()}
+        for array in arrays.values():
+            for piece in _pieces(array):
+                _put(file, piece)
+        digests = {name: _joined(pieces) for name, pieces in hashed.items()}
+    file.seek(0)
+    _put(file, memoryview(make_header(arrays, digests, note)))
+
+
+def _put(file: BinaryIO, data: memoryview) -> None:
+    """An unbuffered file may take less than it is given."""
+    while len(data):
+        data = data[file.write(data) :]
+
+
+def _flush_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+class Contents:
+    """An open file: its note and the arrays it lists, which are read when asked for.
+
+    Files with at most `SMALL` bytes of arrays are read at once; larger ones are mapped into memory, copy on write, so
+    that arrays can be changed and the file cannot.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = os.fspath(path)
+        kind = os.stat(path).st_mode  # before opening: a pipe would wait for ever
+        if not stat.S_ISREG(kind):
+            word = "a folder" if stat.S_ISDIR(kind) else "a device or pipe"
+            raise DamagedFileError(f"{self.path} is {word}, not a file of unweave")
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            try:
+                self.note, self.entries = parse_header(*read_header(file, size), size)
+            except RecursionError as error:
+                raise DamagedFileError(
+                    f"{self.path} is not a file of unweave: its header is nested too deep"
+                ) from error
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise DamagedFileError(f"{self.path} is not a whole file of unweave: {_words(error)}") from error
+            self._buffer = self._open_buffer(file, size)
+
+    def _open_buffer(self, file: BinaryIO, size: int) -> bytearray | mmap.mmap:
+        if sum(entry.nbytes for entry in self.entries.values()) > SMALL:
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
+        file.seek(0)
+        buffer = bytearray(file.read(size))
+        if len(buffer) != size:
+            raise DamagedFileError(f"{self.path} became shorter while it was read")
+        return buffer
+
+    def array(self, name: str) -> NDArray:
+        """An array, mapped or in memory; writable either way."""
+        entry = self.entries[name]
+        count = entry.nbytes // entry.dtype.itemsize
+        flat = np.frombuffer(self._buffer, entry.dtype, count, entry.begin) if count else np.empty(0, entry.dtype)
+        return np.require(flat.reshape(entry.shape), requirements="A")
+
+    def small(self) -> set[str]:
+        """The arrays that are always checked: from the smallest on, `SMALL` bytes together."""
+        total, names = 0, set()
+        for name, entry in sorted(self.entries.items(), key=lambda item: item[1].nbytes):
+            total += entry.nbytes
+            if total > SMALL:
+                break
+            names.add(name)
+        return names
+
+    def check(self, names: Iterable[str]) -> None:
+        """Compare arrays with their digests."""
+        for name in names:
+            array, told = self.array(name), self.entries[name].digest
+            if digest(array) != told and (array.size or told):
+                raise DamagedFileError(f"{self.path} is damaged: the contents of {name!r} do not match their digest")
+
+
 def read(path: str | os.PathLike) -> tuple[dict[str, NDArray], dict]:
     """The arrays and the note of a file written by :func:`write`; DamagedFileError if it is anything else."""
-    from safetensors import SafetensorError, safe_open
+    contents = Contents(path)
+    contents.check(contents.entries)
+    return {name: contents.array(name).copy() for name in contents.entries}, contents.note
 
-    try:
-        with safe_open(str(path), framework="np") as file:
-            metadata = file.metadata() or {}
-            note, digests = json.loads(metadata[_NOTE]), json.loads(metadata[_DIGESTS])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise DamagedFileError(f"{path} is not a whole file of unweave ({error})") from error
-    if set(arrays) != set(digests) or not isinstance(note, dict):
-        raise DamagedFileError(f"{path} does not hold the arrays it lists")
-    for name, array in arrays.items():
-        if array.size and digest(array) != digests[name]:
-            raise DamagedFileError(f"{path} is damaged: the contents of {name!r} do not match their digest")
-    return arrays, note
+
+def _words(error: Exception) -> str:
+    return f"{error} is missing or unknown" if isinstance(error, KeyError) else str(error)

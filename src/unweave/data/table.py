@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.named import NamedTable
 from unweave.parallel import run
 
 MISSING = (None, "nan", "zeros", "auto")
@@ -45,12 +46,34 @@ def check_table(estimator, X, missing, *, reset: bool) -> Table:
     from sklearn.utils.validation import validate_data
 
     check_missing(missing)
+    if isinstance(X, NamedTable):
+        return _named_table(estimator, X, missing, reset=reset)
     _refuse_objects(X)
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), order="C",
         ensure_all_finite=False, estimator=type(estimator).__name__,
     )  # fmt: skip
     return _sparse_table(X, missing) if sp.issparse(X) else _dense_table(X, missing)
+
+
+def _named_table(estimator, table: NamedTable, missing, *, reset: bool) -> Table:
+    """A table that was read from a file: it brings its own names, and knows what an unknown entry looks like."""
+    missing = table.missing if missing is None else missing
+    if not table.numeric or table.columns is None:
+        return check_table(estimator, table.X, missing, reset=reset)
+    known = getattr(estimator, "feature_names_in_", None)
+    if not reset and known is not None and list(known) != list(table.columns):
+        lost = [name for name in known if name not in set(table.columns)][:3]
+        why = f"it lacks {', '.join(map(repr, lost))}" if lost else "they are others or in another order"
+        raise ValueError(f"X does not have the columns that the model was fitted to ({why}); give the same columns")
+    names = np.asarray(table.columns, dtype=object)
+    # Names were compared above; scikit-learn would complain of a plain array that has none.
+    vars(estimator).pop("feature_names_in_", None)
+    try:
+        return check_table(estimator, table.X, missing, reset=reset)
+    finally:
+        if reset or known is not None:
+            estimator.feature_names_in_ = names
 
 
 def _refuse_objects(X) -> None:

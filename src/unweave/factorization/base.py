@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.factorization.door import Learned, open_table, reopen_table
 from unweave.factorization.settings import generator, make_loop, number
+from unweave.factorization.showing import Showing
 from unweave.factorization.stream import Stream
 from unweave.objectives import Objective
 from unweave.parallel import single_blas
@@ -19,11 +20,12 @@ from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem, check_size, well_posed
+from unweave.updates import Half
 
 _TIED = ("orthonormal", "fixed", "nuclear")
 
 
-class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn estimator that fits X ≈ U·Z. Subclasses say their sentence in :meth:`_problem`."""
 
     # -- what a model says ---------------------------------------------------------------------------------------
@@ -39,6 +41,10 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _plan(self, objective: Objective, problem: Problem, rng):
         """(Plan, scheme, first state)."""
         return make_plan(objective, problem, self.solver, self.init, rng, number(self.tol, "tol"))
+
+    def _code_half(self, objective: Objective) -> Half | None:
+        """The side of the codes, where it is more than their penalty."""
+        return None
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
@@ -90,7 +96,11 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Z = self._full_components = state["components"]
         rows = objective.rows_given(Z)
         tied = problem.codes.name in _TIED
-        U = state["codes"] if tied else left_half_step(objective, problem, scheme.left, Z, rows)
+        U = (
+            state["codes"]
+            if tied
+            else left_half_step(objective, problem, scheme.left, Z, rows, self._code_half(objective))
+        )
         self._publish(problem, Z)
         loss = objective.accurate_value(U, Z, rows)
         self.objective_ = loss + penalties(problem, U, Z)
@@ -141,7 +151,7 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
             problem, Z = self._sentence, self._full_components
-            U = left_half_step(objective, problem, self._left, Z)
+            U = left_half_step(objective, problem, self._left, Z, half=self._code_half(objective))
             if problem.codes.name in _TIED and self.codes_ is not None and len(self.codes_) == objective.shape[0]:
                 U = self.codes_
             value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
@@ -168,7 +178,8 @@ class BaseFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return self._codes_out(self._codes(objective))
 
     def _codes(self, objective: Objective) -> NDArray:
-        return left_half_step(objective, self._row_problem(), self._left, self._full_components)
+        half = self._code_half(objective)
+        return left_half_step(objective, self._row_problem(), self._left, self._full_components, half=half)
 
     def _row_problem(self) -> Problem:
         """The problem of new rows: a constraint that ties rows together cannot bind them."""

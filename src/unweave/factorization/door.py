@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unweave.data.mixed import column_specs, encode_frame
+from unweave.data.named import NamedTable
 from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks
 from unweave.losses import get_loss
 from unweave.losses.base import Loss
@@ -32,6 +33,7 @@ class Learned:
 def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective, Learned]:
     """The objective of a training table."""
     specs = column_specs(loss, X)
+    X = _plain(X, specs is not None)
     if is_blocks(X):
         if specs is not None or weights is not None:
             raise ValueError("losses a column and weights need one table in memory, not blocks")
@@ -52,6 +54,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
 
 def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Objective:
     """The objective of new rows under what was learned."""
+    X = _plain(X, bool(learned.levels))
     if is_blocks(X):
         blocks = check_blocks(estimator, X, missing, reset=False)
         return _blocks(blocks, learned.loss)
@@ -64,6 +67,13 @@ def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Ob
     if learned.loss.name == "weighted" and weights is None and learned.loss.by_column is None:
         weights = np.ones((1, table.shape[1]))  # new rows whose weights nobody gave count evenly
     return make_objective(table, learned.loss, weights)
+
+
+def _plain(X, as_frame: bool):
+    """A table that was read from a file as a data frame, where its columns are treated one by one."""
+    if isinstance(X, NamedTable) and (as_frame or not X.numeric):
+        return X.frame()
+    return X
 
 
 def _named(values, frame):

@@ -150,14 +150,20 @@ class Extrapolated(Alternate):
 
 
 def left_half_step(
-    objective: Objective, problem: Problem, left: Update, Z: NDArray, model: RowModel | None = None
+    objective: Objective,
+    problem: Problem,
+    left: Update,
+    Z: NDArray,
+    model: RowModel | None = None,
+    half: Half | None = None,
 ) -> NDArray:
     """Codes of a table given the components, each row on its own: from a fixed start until every row settles.
 
-    `model` is ``objective.rows_given(Z)`` if the caller has it already.
+    `model` is ``objective.rows_given(Z)`` if the caller has it already; `half` the side of the codes, if it is not just
+    their penalty.
     """
     model = objective.rows_given(Z) if model is None else model
-    half = sides(problem)[0]
+    half = sides(problem)[0] if half is None else half
     held = problem.held_codes
     U = np.zeros((objective.shape[0], problem.width), dtype=objective.dtype)
     U[:, held] = 1

@@ -6,7 +6,7 @@ from unweave.solve.history import History
 
 
 class Bar:
-    """Iterations done, the objective, its change, and at most how much time is left (rich draws it; it goes to stderr)."""
+    """Iterations done, the objective, its change, and at most how much time is left; rich draws it, on stderr."""
 
     def __init__(self, title: str, max_iter: int):
         from rich.console import Console

@@ -55,6 +55,9 @@ class Certificate:
         if self.kind == "none":
             return "Nothing is certified about this answer."
         about = "" if self.exact else " (the bound is an estimate)"
+        if self.gap < 1e-6:
+            kind = "objective" if self.kind == "duality" else "factorisation of this rank"
+            return f"No {kind} can be better by more than rounding{about}."
         if self.kind == "duality":
             return f"Within {100 * self.gap:.2g} % of the best possible objective, by a duality gap{about}."
         return f"Within {100 * self.gap:.2g} % of the best that any factorisation of this rank could do{about}."
@@ -210,10 +213,16 @@ def _residual(objective, U, Z):
 
 
 def stationarity(
-    objective: Objective, problem: Problem, U: NDArray, Z: NDArray, value: float, rows: RowModel | None = None
+    objective: Objective,
+    problem: Problem,
+    U: NDArray,
+    Z: NDArray,
+    value: float,
+    rows: RowModel | None = None,
+    halves: tuple[Half, Half] | None = None,
 ) -> Certificate:
     """How far one proximal step of length 1/L moves each factor, relative to the factor: 0 at a stationary point."""
-    code_half, component_half = sides(problem)
+    code_half, component_half = sides(problem) if halves is None else halves
     residual = 0.0
     if problem.codes.name != "fixed":
         residual = _movement(rows or objective.rows_given(Z), U, code_half, problem.held_codes)

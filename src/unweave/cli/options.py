@@ -1,0 +1,105 @@
+"""Options of the command line, each written once and shared by the verbs that take it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Parameters = dict[str, tuple[Any, Any]]
+_REQUIRED = ...
+
+_READ, _OUT, _SAY = "Reading", "Result", "Messages"
+_SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
+
+
+def _one_of(*allowed: str):
+    def check(value: str) -> str:
+        if value not in allowed:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(allowed)}")
+        return value
+
+    return check
+
+
+def _count(value: str) -> str:
+    if value != "auto" and not (value.isdigit() and int(value) > 0):
+        raise typer.BadParameter(f"{value!r} is neither a whole number from 1 nor 'auto'")
+    return value
+
+
+def _share(text: str):
+    return typer.Option(help=text, rich_help_panel=_READ)
+
+
+FILE: Parameters = {
+    "file": (
+        Annotated[
+            Path, typer.Argument(metavar="FILE", help="The data: CSV, Parquet, npy, MatrixMarket, text, images, …")
+        ],
+        _REQUIRED,
+    )
+}
+MODEL: Parameters = {
+    "model": (Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model (*.unweave).")], _REQUIRED)
+}
+READING: Parameters = {
+    "format": (Annotated[str, _share("Format of the file; 'auto' tells it by its content.")], "auto"),
+    "missing": (
+        Annotated[
+            str,
+            typer.Option(
+                help="What an unknown entry looks like: auto, nan, zeros (what a sparse file does not store), none.",
+                callback=_one_of(*_MISSING), rich_help_panel=_READ,
+            ),
+        ],
+        "auto",
+    ),
+    "names": (Annotated[str, _share("Column of the row names: its name, 'auto' or 'none'.")], "auto"),
+    "delimiter": (Annotated[str, _share("Between the fields of a text file; found out unless given.")], ""),
+    "encoding": (Annotated[str, _share("Of text files.")], "utf-8"),
+    "dtype": (
+        Annotated[str, typer.Option(help="float64 or float32.", callback=_one_of("float64", "float32"),
+                                    rich_help_panel=_READ)],
+        "float64",
+    ),
+}  # fmt: skip
+TEXT: Parameters = {
+    "stop_words": (Annotated[str, _share("Words of texts to leave out: english or none.")], "english"),
+    "lines": (Annotated[bool, _share("Every line of a text file is a document.")], False),
+}
+COUNT: Parameters = {
+    "k": (Annotated[str, typer.Option("-k", "--components", callback=_count, metavar="N|auto",
+                                      help="How many components; 'auto' chooses.")], "auto"),
+}  # fmt: skip
+JOB: Parameters = {
+    "job": (Annotated[str, typer.Option(help="compress, complete, group or explain; the file suggests one.",
+                                        callback=_one_of("", "compress", "complete", "group", "explain"))], ""),
+}  # fmt: skip
+SPEAKING: Parameters = {
+    "as_json": (Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.", rich_help_panel=_SAY)],
+                False),
+    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.", rich_help_panel=_SAY)],
+              False),
+}  # fmt: skip
+FITTING: Parameters = {
+    "out": (Annotated[Path | None, typer.Option(help="Folder for the result; FILE-VERB unless given.",
+                                                rich_help_panel=_OUT)], None),
+    "seed": (Annotated[int, typer.Option(help="Of what is random.", min=0)], 0),
+    "scale": (Annotated[str, typer.Option(help="Columns to one scale: auto, none, standard (mean 0, spread 1), unit "
+                                          "(spread 1).", callback=_one_of(*_SCALES), rich_help_panel=_READ)], "auto"),
+    "checkpoint": (Annotated[Path | None, typer.Option(help="Save the fit under way here; a killed command given again "
+                                                       "goes on.", rich_help_panel=_OUT)], None),
+    "max_iter": (Annotated[int | None, typer.Option(help="Most iterations.", min=1)], None),
+}  # fmt: skip
+WORK: Parameters = COUNT | FITTING | READING | SPEAKING
+WRITING: Parameters = {
+    "out": (Annotated[Path | None, typer.Option(help="CSV file for the codes, '-' for stdout.", rich_help_panel=_OUT)],
+            None),
+}  # fmt: skip
+PAGE: Parameters = {
+    "out": (Annotated[Path | None, typer.Option(help="The page; report.html beside the model unless given.",
+                                                rich_help_panel=_OUT)], None),
+}  # fmt: skip
+TOP: Parameters = {"top": (Annotated[int, typer.Option(help="Columns shown of each component.", min=1)], 8)}

@@ -1,0 +1,106 @@
+"""The folder that a job leaves: the model, the report, and codes and components as CSV."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unweave.data.atomic import replace_file
+
+if TYPE_CHECKING:
+    from unweave.cli.work import Job
+
+
+def write_files(job: Job, folder: Path) -> list[str]:
+    """Write everything; each file is whole or not there. The names of the files."""
+    from unweave import persist, report
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise ValueError(f"--out {folder} is a file; give the name of a folder") from error
+    facts = report.gather(job.model, job.ready, code="\n".join(["import unweave", "", *job.lines]), asked=_asked(job))
+    extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb}
+    if job.recipe is not None:
+        extra["recipe"] = asdict(job.recipe)
+    persist.save(job.model, folder / "model.unweave", extra=extra)
+    write_text(folder / "report.html", report.render(facts))
+    tables = tables_of(job)
+    for name, frame in tables.items():
+        write_frame(folder / name, frame)
+    return ["model.unweave", "report.html", *tables]
+
+
+def _asked(job: Job) -> str:
+    from unweave.cli.work import command_line
+
+    return command_line(job.settings)
+
+
+def tables_of(job: Job) -> dict[str, Any]:
+    """Frames to be written, by file name."""
+    names = job.ready.rows or [str(i + 1) for i in range(job.ready.shape[0])]
+    tables: dict[str, Any] = {}
+    if hasattr(job.model, "labels_"):
+        tables["groups.csv"] = groups_frame(job.model, job.ready, names)
+    else:
+        codes = job.model.codes_ if job.model.codes_ is not None else job.model.transform(job.ready)
+        tables["codes.csv"] = codes_frame(codes, names)
+    tables["components.csv"] = components_frame(job)
+    return {**tables, **(job.later(job) if job.later is not None else {})}
+
+
+def codes_frame(codes, names: list[str]):
+    """One line a row: its name, then its code."""
+    import polars
+
+    U = codes.toarray() if sp.issparse(codes) else np.asarray(codes)
+    return polars.DataFrame({"row": names, **{f"component {j + 1}": U[:, j] for j in range(U.shape[1])}})
+
+
+def groups_frame(model, X, names: list[str]):
+    """One line a row: its name, its group (from 1), and the distance to the group's centre."""
+    import polars
+
+    labels = np.asarray(model.predict(X))
+    distances = np.asarray(model.transform(X))[np.arange(len(labels)), labels]
+    return polars.DataFrame({"row": names, "group": labels + 1, "distance": distances})
+
+
+def components_frame(job: Job):
+    """One line a component, in the units of the file where that means something (centres of groups)."""
+    import polars
+
+    Z = np.asarray(job.model.components_, dtype=np.float64)
+    centres = hasattr(job.model, "labels_")
+    if centres and job.recipe is not None:
+        Z = job.recipe.restore(Z)
+    columns = unique(job.ready.columns or [f"column {j + 1}" for j in range(Z.shape[1])], {"component", "group"})
+    title = "group" if centres else "component"
+    return polars.DataFrame({title: np.arange(1, len(Z) + 1), **{c: Z[:, j] for j, c in enumerate(columns)}})
+
+
+def unique(names: list[str], taken: set[str]) -> list[str]:
+    """Names as they are, those already taken with a number behind them."""
+    seen, out = set(taken), []
+    for name in names:
+        new, i = name, 2
+        while new in seen:
+            new, i = f"{name} ({i})", i + 1
+        seen.add(new)
+        out.append(new)
+    return out
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, atomically."""
+    replace_file(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+
+
+def write_frame(path: Path, frame) -> None:
+    """Write a polars frame as CSV, atomically."""
+    replace_file(path, frame.write_csv)

@@ -1,0 +1,69 @@
+"""Messages to people on stderr, results to programs on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Speaker:
+    """What a verb says: notes and results for people unless quiet, one JSON object when asked."""
+
+    def __init__(self, settings):
+        self.quiet, self.as_json = settings.quiet, settings.as_json
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """A decision or a warning; also part of the JSON."""
+        self.notes.append(text)
+        self.line(f"  {text}")
+
+    def line(self, text: str = "") -> None:
+        """A line on stderr."""
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+    def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
+        """A small table on stderr, drawn by rich; cells are plain text, never markup."""
+        if self.quiet or self.as_json:
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(title=title or None, title_justify="left", header_style="bold")
+        for name in header:
+            drawn.add_column(name, overflow="fold")
+        for row in rows:
+            drawn.add_row(*(Text(printable(cell)) for cell in row))
+        Console(stderr=True).print(drawn)
+
+    def result(self, values: dict[str, Any]) -> None:
+        """The outcome as JSON on stdout, when asked for."""
+        if self.as_json:
+            json.dump({**values, "notes": self.notes}, sys.stdout, indent=2, default=_plain, ensure_ascii=False)
+            sys.stdout.write("\n")
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Warnings raised inside become notes."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", UserWarning)
+            yield
+        for text in dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, UserWarning)):
+            self.note(text)
+
+
+def printable(text: str) -> str:
+    """Text from a file without the control characters that could move the cursor of a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in str(text))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)

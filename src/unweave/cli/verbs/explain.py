@@ -1,0 +1,50 @@
+"""``unweave explain``: parts of pictures and tables, topics of texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.cli.choose import knee, wanted
+from unweave.cli.say import Speaker
+from unweave.cli.work import Job, finish, read_line, read_table
+from unweave.data.recipe import prepare
+
+_COUNTED = ("text", "counts", "pairs")
+
+
+def run(settings) -> int:
+    speaker = Speaker(settings)
+    return finish(job(settings, speaker))
+
+
+def job(settings, speaker: Speaker) -> Job:
+    """NMF: by KL for counts, by squares otherwise; parts that may subtract where the table has negative numbers."""
+    from unweave import NMF, Factorization
+
+    table = read_table(settings, speaker)
+    if table.missing == "zeros":
+        raise ValueError(f"{settings.file} holds ratings, most of them unknown: use `unweave complete`")
+    counted = table.kind in _COUNTED
+    ready, recipe = prepare(
+        table, scale="none" if counted and settings.scale == "auto" else settings.scale, centre=False
+    )
+    for note in recipe.notes:
+        speaker.note(note)
+    k = wanted(settings.k, ready, knee, min(ready.shape), speaker.note)
+    X = ready.X.data if ready.sparse else ready.X
+    shared = dict(random_state=settings.seed, missing=ready.missing)
+    holes = f", missing={ready.missing!r}" if ready.missing else ""
+    if X.size and np.nanmin(X) < 0:
+        speaker.note("some numbers are negative: amounts are kept non-negative, the parts themselves may subtract")
+        model = Factorization(k, codes="nonnegative", components="l2-ball", **shared)
+        made = f"unweave.Factorization({k}, codes='nonnegative', components='l2-ball', random_state={settings.seed}"
+    else:
+        loss = "kl" if counted else "squared"
+        model = NMF(k, loss=loss, **shared)
+        made = f"unweave.NMF({k}, loss={loss!r}, random_state={settings.seed}"
+    lines = [
+        read_line(settings),
+        f"ready, recipe = unweave.prepare(table, scale={settings.scale!r}, centre=False)",
+        f"model = {made}{holes}).fit(ready)",
+    ]
+    return Job(settings, speaker, table, ready, recipe, model, k, lines)

@@ -1,0 +1,54 @@
+"""``unweave plan``: which method would run, why, and what it would cost; nothing is written."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+
+from unweave.cli.say import Speaker
+from unweave.cli.verbs.describe import _bytes, suggest
+from unweave.cli.work import read_table
+
+_TRIAL = 4  # iterations that are run to see how long one takes
+
+
+def run(settings) -> int:
+    speaker = Speaker(settings)
+    chosen = settings.job
+    if not chosen:
+        chosen, why = suggest(read_table(settings, Speaker(SimpleNamespace(quiet=True, as_json=False))))
+        speaker.note(f"job: {chosen} ({why})")
+    asked = SimpleNamespace(**{**vars(settings), "verb": chosen, "scale": "auto", "seed": 0})
+    job = import_module(f"unweave.cli.verbs.{chosen}").job(asked, speaker)
+    job.model.set_params(verbose=False)
+    most = job.model.max_iter
+    with Speaker(SimpleNamespace(quiet=True, as_json=False)).hearing():
+        job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(job.ready)
+    seconds, done = float(job.model.history_.seconds[-1]), len(job.model.history_)
+    one = seconds / done if done == 1 else float(np.diff(job.model.history_.seconds).min())  # the first one warms up
+    stopped = "callback" in job.model.history_.stopped
+    needed = memory(job)
+    speaker.line(str(job.model.plan_))
+    speaker.line(f"Memory: about {_bytes(needed)} for the table, the factors and room to work in")
+    if stopped:
+        speaker.line(f"Time: {one:.3g} s an iteration (measured), at most {most} iterations: under {one * most:.3g} s")
+    else:
+        speaker.line(f"Time: {seconds:.3g} s (measured: it was done after {done} iterations)")
+    speaker.result({"verb": "plan", "file": str(settings.file), "job": chosen, "components": job.k,
+                    "model": type(job.model).__name__, "plan": job.model.plan_.as_dict(), "bytes": needed,
+                    "seconds_an_iteration": one, "max_iter": most if stopped else done})  # fmt: skip
+    return 0
+
+
+def memory(job) -> int:
+    """Bytes of the table, twice the factors, and one block of rows to work in."""
+    X, (n, m) = job.ready.X, job.ready.shape
+    if job.ready.sparse:
+        table = 2 * (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)  # by rows and by columns
+    elif job.ready.numeric:
+        table = X.nbytes * (2 if job.ready.missing else 1)
+    else:
+        table = 16 * n * m
+    return int(table + 2 * 8 * job.k * (n + m) + 8 * min(n, 4096) * m)

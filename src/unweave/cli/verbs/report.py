@@ -1,0 +1,20 @@
+"""``unweave report``: the page of a saved model, written anew."""
+
+from __future__ import annotations
+
+from unweave.cli.models import open_model
+from unweave.cli.output import write_text
+from unweave.cli.say import Speaker
+
+
+def run(settings) -> int:
+    from unweave import report
+
+    speaker = Speaker(settings)
+    model, _, extra = open_model(settings.model)
+    facts = extra.get("facts") or report.gather(model)
+    target = settings.out or settings.model.parent / "report.html"
+    write_text(target, report.render(facts))
+    speaker.line(f"{target}: {target.stat().st_size / 1e3:.0f} KB")
+    speaker.result({"verb": "report", "model": str(settings.model), "out": str(target)})
+    return 0

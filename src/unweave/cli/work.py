@@ -1,0 +1,125 @@
+"""What the four jobs share: read, prepare, fit, write, and say what was done."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unweave.cli.output import write_files
+from unweave.cli.say import Speaker
+from unweave.data.named import NamedTable
+from unweave.data.recipe import Recipe
+
+
+@dataclass
+class Job:
+    """A file under way to an answer: the table as read and as the model takes it, and the model."""
+
+    settings: Any
+    speaker: Speaker
+    table: NamedTable
+    ready: NamedTable
+    recipe: Recipe | None
+    model: Any = None
+    k: int = 0
+    lines: list[str] = field(default_factory=list)  # Python that does the same
+    extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
+    later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
+
+
+def read_table(settings, speaker: Speaker) -> NamedTable:
+    """The file as a table; what was decided is said."""
+    from unweave.data.readers import read
+
+    more = {key: value for key, value in reading(settings).items() if value is not None}
+    table = read(settings.file, **more)
+    n, m = table.shape
+    speaker.line(f"{settings.file}: {n:,} rows × {m:,} columns ({table.kind})")
+    for note in table.notes:
+        speaker.note(note)
+    return table
+
+
+def reading(settings) -> dict[str, Any]:
+    """The options of the command line as arguments of :func:`unweave.read`; None where the default holds."""
+    words = {"none": None}
+    given: dict[str, Any] = {}
+    for name in ("format", "missing", "names", "delimiter", "encoding", "dtype", "stop_words", "lines"):
+        value = getattr(settings, name, None)
+        if value is not None and value != _DEFAULTS[name]:
+            given[name] = words.get(value, value) if name in ("missing", "stop_words") else value
+    if given.get("names") == "none":
+        given["names"] = False
+    return given
+
+
+_DEFAULTS = {
+    "format": "auto", "missing": "auto", "names": "auto", "delimiter": "", "encoding": "utf-8", "dtype": "float64",
+    "stop_words": "english", "lines": False,
+}  # fmt: skip
+
+
+def read_line(settings) -> str:
+    """The Python that reads the file the same way."""
+    more = "".join(f", {name}={value!r}" for name, value in reading(settings).items())
+    return f"table = unweave.read({str(settings.file)!r}{more})"
+
+
+def finish(job: Job) -> int:
+    """Fit the model, write the result, and say what came out."""
+    speaker, settings = job.speaker, job.settings
+    show_bar = not settings.quiet and not settings.as_json and sys.stderr.isatty()
+    job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar)
+    if settings.max_iter is not None:
+        job.model.set_params(max_iter=settings.max_iter)
+    began = time.perf_counter()
+    with speaker.hearing():
+        job.model.fit(job.ready)
+    seconds = time.perf_counter() - began
+    job.model.set_params(checkpoint=None, verbose=False)
+    speaker.line(f"{type(job.model).__name__}, {seconds:.2f} s: {job.model.history_.stopped}")
+    speaker.line(f"  {job.model.certificate_}")
+    folder = settings.out or Path(f"{stem(settings.file)}-{settings.verb}")
+    files = write_files(job, folder)
+    speaker.line(f"{folder}/ has {', '.join(files)}")
+    speaker.result(summary(job, seconds, folder, files))
+    return 0
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its suffixes."""
+    name = path.resolve().name
+    while "." in name.lstrip(".") and len(Path(name).suffix) <= 9:
+        name = Path(name).stem
+    return name or "table"
+
+
+def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[str, Any]:
+    """What a program wants to know of a fit."""
+    model, certificate = job.model, job.model.certificate_
+    return {
+        "verb": job.settings.verb, "file": str(job.settings.file), "rows": job.ready.shape[0],
+        "columns": job.ready.shape[1], "model": type(model).__name__, "components": job.k,
+        "objective": float(model.objective_), "iterations": int(model.n_iter_), "stopped": model.history_.stopped,
+        "certificate": {"kind": certificate.kind, "gap": finite(certificate.gap), "words": str(certificate)},
+        "seconds": round(seconds, 4), "out": str(folder), "files": files, **job.extra,
+    }  # fmt: skip
+
+
+def finite(value) -> float | None:
+    """A number for JSON, which knows no infinity."""
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def command_line(settings) -> str:
+    """The command as it would be typed again."""
+    words = ["unweave", settings.verb, str(settings.file)]
+    words += ["-k", str(settings.k)] if getattr(settings, "k", "auto") != "auto" else []
+    return shlex.join(words)

@@ -1,0 +1,98 @@
+"""A table from outside, with the names of its rows and columns and what was decided when it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+KINDS = ("table", "ratings", "pairs", "counts", "text", "images")
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """What :func:`unweave.read` returns; every estimator's ``fit`` and ``transform`` take it as it is.
+
+    Parameters
+    ----------
+    X : array, CSR array or data frame
+        Numbers (float32 or float64, NaN where missing), or a polars frame when some columns are not numbers.
+    rows, columns : list of str, optional
+        Names; None when the file has none.
+    missing : None, "nan" or "zeros"
+        What an unknown entry looks like, for the parameter `missing` of estimators: nothing is missing, NaN is, or
+        everything that a sparse table does not store.
+    kind : str
+        "table", "ratings" (user, item, value), "pairs" (a 0/1 relation), "counts" (of words), "text", "images".
+    labels : array, optional
+        One value a row that came with the data and is not part of it (the target in libsvm files).
+    times : array, optional
+        Of the stored entries of X, in their order, when ratings came with times.
+    image : (height, width) or (height, width, channels), optional
+        Shape of the picture that each row is.
+    notes : list of str
+        Decisions made while reading, in words.
+    source : str
+        Where it came from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> NamedTable(np.eye(2), columns=["a", "b"])
+    NamedTable(2×2 table, columns 'a', 'b')
+    """
+
+    X: Any
+    rows: list[str] | None = None
+    columns: list[str] | None = None
+    missing: str | None = None
+    kind: str = "table"
+    labels: NDArray | None = None
+    times: NDArray | None = None
+    image: tuple[int, ...] | None = None
+    notes: list[str] = field(default_factory=list)
+    source: str = ""
+
+    def __post_init__(self):
+        n, m = self.X.shape
+        if self.rows is not None and len(self.rows) != n:
+            raise ValueError(f"rows has {len(self.rows)} names, but X has {n} rows")
+        if self.columns is not None and len(self.columns) != m:
+            raise ValueError(f"columns has {len(self.columns)} names, but X has {m} columns")
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r} is not known; use one of {', '.join(KINDS)}")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return tuple(self.X.shape)
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.X)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether X holds numbers alone, so that estimators can take it."""
+        return self.sparse or isinstance(self.X, np.ndarray)
+
+    def frame(self):
+        """The table as a polars frame."""
+        import polars
+
+        if not self.numeric:
+            return self.X
+        if self.sparse:
+            raise ValueError("a sparse table is not made into a data frame: take X, or X.toarray() if it is small")
+        return polars.DataFrame(self.X, schema=self.columns or [f"column {j + 1}" for j in range(self.shape[1])])
+
+    def with_(self, **changes) -> NamedTable:
+        """The same with some fields replaced."""
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        shown = ", ".join(map(repr, (self.columns or [])[:3])) + (", …" if len(self.columns or []) > 3 else "")
+        return f"NamedTable({n}×{m} {self.kind}{', columns ' + shown if shown else ''})"

@@ -1,0 +1,96 @@
+"""A text file as large blocks of whole lines, for parsers that work on many lines at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from unweave.data.readers.source import ReadError, Source
+
+BLOCK = 1 << 20
+_PIECE = 1 << 17  # stays in the cache
+_FIRST = 1 << 16
+_LONGEST_LINE = 1 << 28
+_SHORT_HEAD = 4096  # a head that is shorter is the whole file
+
+
+class Block(NamedTuple):
+    """Some whole lines in UTF-8, every one ended by a line feed; `line` is the number of the first, from 1."""
+
+    line: int
+    data: bytes
+    n_lines: int
+
+    def line_at(self, byte: int) -> int:
+        """The number of the line that a byte of the block is on."""
+        return self.line + self.data.count(b"\n", 0, byte)
+
+
+def blocks(source: Source, size: int = BLOCK) -> Iterator[Block]:
+    """Blocks of about `size` bytes, without byte order mark; Windows line ends become line feeds.
+
+    Text that should be UTF-8 is handed on unchecked: it is for the parser to refuse what it cannot take.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "baskets.dat")
+    ...     _ = path.write_bytes(b"1 2\\r\\n3")
+    ...     list(blocks(Source(path)))
+    [Block(line=1, data=b'1 2\\n', n_lines=1), Block(line=2, data=b'3\\n', n_lines=1)]
+    """
+    line, rest = 1, b""
+    step = min(_FIRST, size)
+    with source.open_utf8() as file:
+        while data := file.read(step):
+            step = min(4 * step, size)  # a read allocates its size at once, and most files are small
+            end = data.rfind(b"\n") + 1
+            data, rest = _joined(rest, data, end)
+            if len(rest) > _LONGEST_LINE:
+                raise ReadError(source.name, "the line is longer than 256 MiB; is this a text file?", line)
+            if data:
+                count = count_lines(data)
+                yield Block(line, _plain(data), count)
+                line += count
+    if rest:
+        yield Block(line, _plain(rest + b"\n"), 1)
+
+
+def _joined(rest: bytes, data: bytes, end: int) -> tuple[bytes, bytes]:
+    """(what came before and the lines that end in `data`, what begins there), copied no more than once."""
+    if not end:
+        return b"", rest + data
+    return b"".join((rest, memoryview(data)[:end])), data[end:]
+
+
+def count_lines(data: bytes) -> int:
+    """How many line feeds there are: ``data.count`` at several times its speed."""
+    whole = np.frombuffer(data, np.uint8)
+    return sum(int(np.count_nonzero(whole[i : i + _PIECE] == 10)) for i in range(0, len(whole), _PIECE))
+
+
+def _plain(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n") if b"\r" in data else data
+
+
+def decoded(source: Source, block: Block) -> list[str]:
+    """The lines of a block as text; ReadError with the line and the remedy where it is not UTF-8."""
+    try:
+        return block.data.decode().split("\n")[:-1]
+    except UnicodeDecodeError as error:
+        line = block.line_at(error.start)
+        raise ReadError(
+            source.name, "the text is not UTF-8; say which it is, for instance encoding='latin-1'", line
+        ) from None
+
+
+def head_lines(head: bytes) -> list[str]:
+    """The first lines of a file for telling its format, without the last one if it may be cut off.
+
+    >>> head_lines(b"\\xef\\xbb\\xbfuser,item\\r\\na,b\\r\\n")
+    ['user,item', 'a,b']
+    """
+    lines = head.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
+    whole = len(head) < _SHORT_HEAD
+    return lines if whole and lines[-1] else lines[:-1]

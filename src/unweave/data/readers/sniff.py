@@ -1,0 +1,98 @@
+"""Which format a file is in: its content decides, its name only where the content leaves a choice."""
+
+from __future__ import annotations
+
+from unweave.data.readers.registry import formats, sniffers
+from unweave.data.readers.source import ReadError, Source
+
+_BY_NAME = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "ndjson",
+    "ndjson": "ndjson",
+    "mtx": "matrix-market",
+    "svm": "libsvm",
+    "libsvm": "libsvm",
+    "txt": "text",
+    "md": "text",
+}
+# A name that says "cells" rules out what looks like cells with some missing.
+_NOT_CELLS = {"transactions", "pairs", "text", "lda-c"}
+_FOREIGN = {
+    b"%PDF": "a PDF document; export its tables as CSV",
+    b"\x89HDF": "an HDF5 file; save the array with numpy.save",
+    b"ARROW1": "an Arrow file; save it as Parquet",
+    b"SQLite format 3": "an SQLite database; export a table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as CSV",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
+    b"\x80\x02": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x03": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x04": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x05": "a pickle, which is never loaded; save the array with numpy.save",
+}
+
+
+def sniff(source: Source) -> str:
+    """The name of the format; ReadError lists all of them if none fits.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mystery")
+    ...     _ = path.write_text("x\\ty\\n1\\t2\\n")
+    ...     sniff(Source(path))
+    'tsv'
+    """
+    if source.is_folder:
+        return _sniff_folder(source)
+    head = source.head()
+    text = _text_head(source, head)
+    suffix = source.inner_name.rpartition(".")[2].lower()
+    cells = _BY_NAME.get(suffix) in ("csv", "tsv")
+    for candidate in sniffers():
+        found = candidate.looks_like(text, source.inner_name)
+        if found is not None and not (cells and found in _NOT_CELLS):
+            return found
+    return _last_resort(source, head, text, suffix)
+
+
+def _text_head(source: Source, head: bytes) -> bytes:
+    """The head as UTF-8 if it is text in another encoding that is known, else as it is."""
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not wide and source.encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        return head
+    try:
+        with source.open_utf8() as file:
+            return file.read(len(head))
+    except ReadError:
+        return head
+
+
+def _last_resort(source: Source, head: bytes, text: bytes, suffix: str) -> str:
+    for magic, words in _FOREIGN.items():
+        if head.startswith(magic):
+            raise ReadError(source.name, f"is {words}")
+    if suffix in _BY_NAME and b"\0" not in text:
+        return _BY_NAME[suffix]
+    known = ", ".join(formats())
+    raise ReadError(source.name, f"the format cannot be told from the content; say format= one of {known}")
+
+
+def _sniff_folder(source: Source) -> str:
+    """Text or images, by what the folder holds."""
+    from unweave.data.readers.images import SUFFIXES
+
+    pictures = texts = 0
+    try:
+        for path in source.path.rglob("*"):
+            pictures += path.suffix.lower() in SUFFIXES
+            texts += path.suffix.lower() == ".txt"
+    except OSError as error:
+        raise source.failure(error) from None
+    if pictures and texts:
+        raise ReadError(source.name, "the folder holds both images and texts; say format='images' or format='text'")
+    if pictures or texts:
+        return "images" if pictures else "text"
+    raise ReadError(source.name, "is a folder without *.txt files or images; name one file in it")

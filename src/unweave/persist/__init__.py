@@ -1,0 +1,18 @@
+"""Saved models: one file ``*.unweave`` with everything a fitted estimator knows, and no pickle.
+
+>>> import os, tempfile, unweave
+>>> from unweave import persist
+>>> model = unweave.PCA(1).fit([[0.0, 0.0], [1.0, 1.1], [2.0, 1.9]])
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = persist.save(model, os.path.join(folder, "line.unweave"), extra={"rows": ["a", "b", "c"]})
+...     again, note, about = persist.load(path), persist.read_extra(path), persist.header(path)
+>>> bool((again.transform([[1.0, 2.0]]) == model.transform([[1.0, 2.0]])).all())
+True
+>>> note, about["class"], about["parameters"]["n_components"]
+({'rows': ['a', 'b', 'c']}, 'PCA', 1)
+"""
+
+from unweave.data.container import DamagedFileError
+from unweave.persist.file import header, load, read_extra, save
+
+__all__ = ["DamagedFileError", "header", "load", "read_extra", "save"]

@@ -1,0 +1,95 @@
+"""Values that JSON has no word for: dates, decimals and the levels of data frames, as short texts and back."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+import math
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+_Pair = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+# type by its full name → (to JSON, from JSON); pandas and polars are imported only when a file has such a value.
+_LEAVES: dict[str, _Pair] = {
+    "builtins.bytes": (lambda v: base64.b64encode(v).decode(), base64.b64decode),
+    "builtins.slice": (lambda v: [v.start, v.stop, v.step], lambda j: slice(*map(_whole_or_none, j))),
+    "datetime.date": (lambda v: v.isoformat(), datetime.date.fromisoformat),
+    "datetime.datetime": (lambda v: v.isoformat(), datetime.datetime.fromisoformat),
+    "datetime.time": (lambda v: v.isoformat(), datetime.time.fromisoformat),
+    "datetime.timedelta": (
+        lambda v: [v.days, v.seconds, v.microseconds],
+        lambda j: datetime.timedelta(j[0], j[1], j[2]),
+    ),
+    "decimal.Decimal": (str, decimal.Decimal),
+    "pathlib.Path": (str, Path),
+    "pandas.Timestamp": (lambda v: v.isoformat(), lambda j: _pandas("Timestamp", j)),
+    "pandas.Timedelta": (lambda v: v.isoformat(), lambda j: _pandas("Timedelta", j)),
+    "pandas.Period": (lambda v: [str(v), v.freqstr], lambda j: _pandas("Period", j[0], j[1])),
+}
+_SCALARS = {np.dtype(word).name for word in "?bhiqBHIQefd"}
+
+
+def leaf_name(value: object) -> str | None:
+    """The name of a leaf's type, None if it is none.
+
+    >>> leaf_name(decimal.Decimal("0.1")), leaf_name({1})
+    ('decimal.Decimal', None)
+    """
+    if isinstance(value, PurePath):
+        return "pathlib.Path"
+    name = full_name(type(value))
+    return name if name in _LEAVES else None
+
+
+def full_name(kind: type) -> str:
+    """Package and class; the module inside a package differs from version to version."""
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def freeze_leaf(name: str, value: object) -> Any:
+    return _LEAVES[name][0](value)
+
+
+def thaw_leaf(name: str, text: Any) -> Any:
+    return _LEAVES[name][1](text)
+
+
+def freeze_float(value: float) -> Any:
+    """A finite float is itself, in full precision; the others are words."""
+    return value if math.isfinite(value) else {"$": "float", "is": str(value)}
+
+
+def freeze_scalar(value: np.generic) -> dict | None:
+    """A NumPy scalar with its type, None if there is no room for its type."""
+    if isinstance(value, np.str_):
+        return {"$": "scalar", "dtype": "str", "is": str(value)}
+    if value.dtype.name not in _SCALARS:
+        return None
+    plain = value.item()
+    return {"$": "scalar", "dtype": value.dtype.name, "is": str(plain) if isinstance(plain, float) else plain}
+
+
+def thaw_scalar(dtype: str, plain: Any) -> np.generic:
+    if dtype == "str":
+        return np.str_(plain)
+    if dtype not in _SCALARS:
+        raise ValueError(f"{dtype!r} is not a type of number")
+    kind = np.dtype(dtype)
+    return kind.type(float(plain) if kind.kind == "f" else plain)
+
+
+def _whole_or_none(value: Any) -> int | None:
+    if value is not None and type(value) is not int:
+        raise ValueError("the ends of a slice must be whole numbers")
+    return value
+
+
+def _pandas(name: str, *values: str) -> Any:
+    import pandas
+
+    return getattr(pandas, name)(*values)

@@ -1,0 +1,139 @@
+"""Facts about components, drawn as what they are: pictures, topics, or bars of their strongest columns."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.report.markup import plain
+from unweave.report.parts import column_names, components_of, has_names, strength_words, strengths
+from unweave.report.png import quantise
+from unweave.report.view import View, moments
+
+SHOWN = 20
+_TOP = 8
+_TOP_WORDS = 12
+_TOP_ROWS = 3
+_PICTURE_BYTES = 400_000
+_PIXEL = re.compile(r"(pixel|pix|px|p)?[ _.\-]?\d+([ _.,x\-]\d+)?", re.IGNORECASE)
+
+
+def factor_facts(model: Any, view: View | None) -> dict:
+    """The first components, with all that is needed to draw them."""
+    Z = components_of(model)
+    shares, names = strengths(model), column_names(model, view)
+    shape, why = picture_shape(model, view)
+    shown = min(SHOWN, len(Z))
+    facts: dict[str, Any] = {"count": len(Z), "shown": shown, "share_of": strength_words(model), "why": why}
+    if shape is not None:
+        facts["drawn"] = "images"
+        parts = _pictures(Z[:shown], shape)
+    elif view is not None and view.kind in ("text", "counts") and (Z >= 0).all():
+        facts["drawn"] = "topics"
+        parts = [{"top": _top(row / max(float(row.sum()), 1e-300), names, _TOP_WORDS)} for row in Z[:shown]]
+    else:
+        facts["drawn"] = "bars"
+        parts = [{"top": _top(row, names, _TOP)} for row in _standing_out(model, Z, view)[:shown]]
+    for i, part in enumerate(parts):
+        part["share"] = None if shares is None else float(shares[i])
+        part["rows"] = _leading_rows(model, view, i)
+    return {**facts, "parts": parts, "against": _against(model)}
+
+
+def _is_grouping(model: Any) -> bool:
+    return hasattr(model, "cluster_centers_")
+
+
+def _against(model: Any) -> str:
+    if _is_grouping(model):
+        return "How far the centre lies from the mean of all rows, in standard deviations of the column."
+    return ""
+
+
+def _standing_out(model: Any, Z: NDArray, view: View | None) -> NDArray:
+    """What bars show: weights; for centres of groups their distance from the mean, in standard deviations."""
+    if not _is_grouping(model):
+        return Z
+    sizes = strengths(model)
+    mean = np.average(Z, axis=0, weights=sizes) if sizes is not None else Z.mean(axis=0)
+    spread = Z.std(axis=0)
+    if view is not None and view.X is not None:
+        seen = view.dense(view.sample(max(10, min(5000, 4_000_000 // view.n_columns))))
+        spread = moments(seen)[1]
+    return (Z - mean) / np.where(spread > 0, spread, np.inf)
+
+
+def _top(weights: NDArray, names: list[str], most: int) -> list[list]:
+    """The strongest columns and their weights, strongest first; columns that play no part are left out."""
+    order = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return [[plain(names[j]), float(weights[j])] for j in order if weights[j] != 0]
+
+
+def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
+    """Names of the rows in which component i is strongest."""
+    codes = getattr(model, "codes_", None)
+    if view is None or view.rows is None or codes is None or sp.issparse(codes) or codes.shape[0] != view.n_rows:
+        return []
+    column = np.asarray(codes[:, i])
+    order = np.argsort(-column, kind="stable")[:_TOP_ROWS]
+    return [plain(view.rows[r], 60) for r in order if column[r] > 0]
+
+
+def picture_shape(model: Any, view: View | None) -> tuple[tuple[int, ...] | None, str]:
+    """The shape of the picture that a row is, and why it is taken for one; None when it is not."""
+    m = int(np.shape(model.components_)[1])
+    if view is not None and view.image is not None and int(np.prod(view.image)) == m:
+        return tuple(int(side) for side in view.image), "each row is a picture"
+    side = math.isqrt(m)
+    if side * side != m or side < 4:
+        return None, ""
+    if has_names(model, view):
+        if all(_PIXEL.fullmatch(name) for name in column_names(model, view)):
+            return (side, side), f"the columns are named like the pixels of a picture of {side}×{side}"
+        return None, ""
+    rows = _examples(model, view) if side >= 6 else np.zeros((0, m))
+    if len(rows) >= 4 and _looks_flat(rows, side):
+        return (side, side), f"the columns go together like the pixels of a picture of {side}×{side}"
+    return None, ""
+
+
+def _looks_flat(rows: NDArray, side: int) -> bool:
+    """Whether columns one picture line apart go together, and more so than those half a line apart.
+
+    Pixels do; the points of a curve do not, since there likeness only falls with distance.
+    """
+    middle, spread, _ = moments(rows)
+    varies = spread > 0
+    scaled = np.where(np.isnan(rows), 0, rows - middle) / np.where(varies, spread, 1)
+
+    def likeness(lag: int) -> float:
+        both = varies[lag:] & varies[:-lag]
+        return float((scaled[:, lag:] * scaled[:, :-lag]).mean(axis=0)[both].mean()) if both.any() else 0.0
+
+    return likeness(1) > 0.15 and likeness(side) > max(0.2, likeness(side // 2) + 0.15)
+
+
+def _examples(model: Any, view: View | None) -> NDArray:
+    """Rows to judge likeness of columns by: of the table if at hand, else the components."""
+    if view is None or view.X is None or view.n_rows < 10:
+        return np.asarray(components_of(model), dtype=np.float64)
+    return view.dense(view.sample(max(4, min(500, 2_000_000 // view.n_columns))))
+
+
+def _pictures(Z: NDArray, shape: tuple[int, ...]) -> list[dict]:
+    signed = bool((Z < 0).any())
+    step = max(1, math.ceil(math.sqrt(Z.size / _PICTURE_BYTES)))
+    coloured = len(shape) == 3 and shape[2] == 3 and not signed
+    out = []
+    for row in Z:
+        picture = row.reshape(shape)[::step, ::step]
+        if picture.ndim == 3 and not coloured:
+            picture = picture.mean(axis=2)
+        most = float(np.abs(picture).max()) or 1.0
+        out.append({"picture": quantise(picture, -most if signed else 0.0, most)})
+    return out

@@ -1,0 +1,184 @@
+"""What a report says, collected from a model and, if at hand, its table: small, plain and ready for JSON."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+
+from unweave.report.code import lines_for, shown
+from unweave.report.factors import factor_facts
+from unweave.report.held_out import held_out_facts
+from unweave.report.markup import plain
+from unweave.report.matrix import matrix_facts
+from unweave.report.parts import column_names, components_of
+from unweave.report.places import group_facts, scatter_facts
+from unweave.report.quality import quality_facts
+from unweave.report.spectrum import spectrum_facts
+from unweave.report.view import View, look
+
+VERSION = 1
+_MOST_POINTS = 300
+_NAMES = 200
+
+
+def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None) -> dict:
+    """Everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    data : array, sparse matrix, data frame, NamedTable or row blocks, optional
+        The table the model was fitted on. Without it the page has no scatter, no table before and after and no
+        held-out score.
+    code : str, optional
+        Python lines that reproduce the model; by default written from the parameters.
+    asked : str, optional
+        What was asked, in the user's words (a command line, a question).
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> facts = gather(unweave.PCA(2).fit(np.random.default_rng(0).random((20, 4))))
+    >>> facts["model"], facts["components"], facts["shape"]
+    ('PCA', 2, [20, 4])
+    """
+    if not hasattr(model, "components_"):
+        raise ValueError(f"{type(model).__name__} is not fitted: call fit before asking for a report")
+    view = look(model, data)
+    facts = _basics(model, view, asked)
+    facts["code"] = plain_lines(code) if code is not None else lines_for(model, view)
+    for name, collect in _PANELS.items():
+        try:
+            found = collect(model, view, facts)
+        except Exception as error:  # one panel that fails must not cost the page
+            facts["notes"].append(plain(f"The panel '{name}' could not be made: {error}", 300))
+            continue
+        if found is not None:
+            facts[name] = found
+    return _tidy(facts)
+
+
+def plain_lines(text: str) -> str:
+    """Lines of code or text, each printable, at most 400 of them."""
+    return "\n".join(plain(line, 500) for line in str(text).splitlines()[:400])
+
+
+def _basics(model: Any, view: View | None, asked: str | None) -> dict:
+    names = [plain(name) for name in column_names(model, view)[:_NAMES]]
+    certificate = getattr(model, "certificate_", None)
+    return {
+        "version": VERSION,
+        "model": type(model).__name__,
+        "asked": None if asked is None else plain(asked, 1000),
+        "source": "" if view is None else plain(view.source),
+        "reading": [] if view is None else [plain(decision, 300) for decision in view.notes[:20]],
+        "kind": "table" if view is None else view.kind,
+        "shape": _shape(model, view),
+        "components": len(components_of(model)),
+        "parameters": _parameters(model),
+        "columns": names,
+        "objective": _number(getattr(model, "objective_", None)),
+        "iterations": _number(getattr(model, "n_iter_", None)),
+        "plan": _as_dict(getattr(model, "plan_", None)),
+        "certificate": None if certificate is None else {**_as_dict(certificate), "words": plain(certificate, 500)},
+        "history": _history(getattr(model, "history_", None)),
+        "ridge_path": _ridge_path(model),
+        "notes": ["Only the first block of the data was looked at."] if view is not None and view.part else [],
+    }
+
+
+_PANELS = {
+    "factors": lambda model, view, facts: factor_facts(model, view),
+    "quality": lambda model, view, facts: quality_facts(model, view),
+    "groups": lambda model, view, facts: group_facts(model, view),
+    "scatter": lambda model, view, facts: scatter_facts(model, view),
+    "spectrum": lambda model, view, facts: spectrum_facts(model, view),
+    "matrix": lambda model, view, facts: matrix_facts(
+        model, view, ordered_columns=facts.get("factors", {}).get("drawn") != "images"
+    ),
+    "held_out": lambda model, view, facts: held_out_facts(model, view),
+}
+
+
+def _shape(model: Any, view: View | None) -> list[int | None]:
+    n = getattr(model, "n_samples_", None)
+    codes = getattr(model, "codes_", None)
+    if codes is not None:
+        n = codes.shape[0]
+    if n is None and view is not None and not view.part:
+        n = view.n_rows
+    m = getattr(model, "n_features_in_", None) or np.shape(model.components_)[1]
+    return [None if n is None else int(n), int(m)]
+
+
+def _parameters(model: Any) -> list[list]:
+    """(name, value, whether it was changed) of every parameter, changed ones first."""
+    defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
+    out = []
+    for name, value in model.get_params(deep=False).items():
+        out.append([plain(name), shown(value), shown(value) != shown(defaults.get(name))])
+    return sorted(out, key=lambda row: not row[2])
+
+
+def _as_dict(thing: Any) -> dict:
+    if thing is None:
+        return {}
+    record = thing.as_dict() if hasattr(thing, "as_dict") else {"words": str(thing)}
+    return {plain(key): _plain_value(value) for key, value in record.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | float | np.number):
+        return _number(value)
+    if isinstance(value, list | tuple):
+        return [_plain_value(item) for item in value[:50]]
+    return plain(value, 1000)
+
+
+def _number(value: Any) -> float | int | None:
+    if value is None:
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int) else float(value)
+
+
+def _history(history: Any) -> dict | None:
+    """At most 300 iterations: close together at first, where most happens, then evenly spaced."""
+    if history is None or not len(history):
+        return None
+    record = history.as_dict()
+    n = len(record["objective"])
+    keep = np.arange(n)
+    if n > _MOST_POINTS:
+        half = _MOST_POINTS // 2
+        spread = np.concatenate([np.geomspace(1, n, half) - 1, np.linspace(0, n - 1, half)])
+        keep = np.unique(spread.round().astype(np.intp))
+    return {
+        "iteration": [int(i) + 1 for i in keep],
+        "objective": [float(record["objective"][i]) for i in keep],
+        "seconds": [float(record["seconds"][i]) for i in keep],
+        "stopped": plain(record["stopped"]),
+    }
+
+
+def _ridge_path(model: Any) -> list[list[float]] | None:
+    path = getattr(model, "ridge_path_", None)
+    if not path or getattr(model, "ridge_", None) is None:
+        return None
+    return sorted([float(strength), float(error)] for strength, error in path.items())
+
+
+def _tidy(value: Any) -> Any:
+    """The same with numbers that JSON does not know as None."""
+    if isinstance(value, dict):
+        return {str(key): _tidy(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_tidy(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

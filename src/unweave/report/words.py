@@ -1,0 +1,112 @@
+"""Numbers and sentences of a report."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+# What one component is called, by model: singular and plural.
+_NOUNS = {
+    "PCA": ("axis", "axes"),
+    "TruncatedSVD": ("direction", "directions"),
+    "NMF": ("part", "parts"),
+    "KMeans": ("group", "groups"),
+    "MatrixCompletion": ("factor", "factors"),
+}
+
+
+def noun(facts: dict, count: int = 1) -> str:
+    """What components are called: by the data when they are topics, else by the model."""
+    topics = facts.get("factors", {}).get("drawn") == "topics"
+    one, many = ("topic", "topics") if topics else _NOUNS.get(str(facts.get("model")), ("component", "components"))
+    return one if count == 1 else many
+
+
+def whole(value: Any) -> str:
+    """A whole number with its thousands apart.
+
+    >>> whole(20000)
+    '20,000'
+    """
+    return f"{int(value):,}"
+
+
+def amount(value: Any) -> str:
+    """A number to three digits, without a tail of zeros; powers of ten when it is very large or small.
+
+    >>> [amount(v) for v in (0, 0.123456, 1234567, 2.0, -1e-9)]
+    ['0', '0.123', '1.23×10⁶', '2', '−1×10⁻⁹']
+    """
+    value = float(value)
+    if not math.isfinite(value):
+        return "unknown" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    sign, size = ("−" if value < 0 else ""), abs(value)
+    if size == 0:
+        return "0"
+    if 1e-3 <= size < 1e5:
+        return sign + (f"{size:,.0f}" if size >= 1000 else f"{size:.3g}")
+    mantissa, power = f"{size:.2e}".split("e")
+    return f"{sign}{mantissa.rstrip('0').rstrip('.')}×10{superscript(int(power))}"
+
+
+def superscript(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def percent(share: Any) -> str:
+    """A share in percent.
+
+    >>> percent(0.8412), percent(0.0042), percent(1)
+    ('84\\xa0%', '0.42\\xa0%', '100\\xa0%')
+    """
+    share = 100 * float(share)
+    if not math.isfinite(share):
+        return "unknown"
+    return f"{share:.0f}\N{NO-BREAK SPACE}%" if abs(share) >= 9.95 else f"{share:.2g}\N{NO-BREAK SPACE}%"
+
+
+def seconds(value: Any) -> str:
+    """A duration in words."""
+    value = float(value)
+    return f"{value:.2g} s" if value < 10 else f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def table_words(facts: dict) -> str:
+    """The table that was fitted, as a phrase."""
+    shape, kind = facts.get("shape"), str(facts.get("kind") or "table")
+    things = {
+        "text": ("documents", "words"),
+        "counts": ("documents", "words"),
+        "ratings": ("users", "items"),
+        "images": ("images", "pixels"),
+    }.get(kind, ("rows", "columns"))
+    if not shape or shape[0] is None:
+        return f"a table of {whole(shape[1])} {things[1]}" if shape else "a table"
+    return f"{whole(shape[0])} {things[0]} × {whole(shape[1])} {things[1]}"
+
+
+def summary(facts: dict) -> str:
+    """The page in one sentence."""
+    k = int(facts["components"])
+    who = f"{whole(k)} {noun(facts, k)}"
+    quality = facts.get("quality")
+    if quality:
+        verb = "explains" if k == 1 else "explain"
+        start = f"{who} {verb} {percent(quality['share'])} of {quality['of']} in {table_words(facts)}"
+    else:
+        start = f"{who} for {table_words(facts)}"
+    return start + "."
+
+
+def against_means(held_out: dict | None) -> str:
+    """How far the model beats means on entries it had not seen, as a sentence; empty when it was not measured."""
+    scores = (held_out or {}).get("scores")
+    if not scores:
+        return ""
+    mine, simple = float(scores[0][1]), min(float(error) for _, error in scores[1:])
+    if not (simple > 0 and math.isfinite(mine)):
+        return ""
+    fall = 1 - mine / simple
+    if fall < 0.005:
+        return "Entries it had not seen are predicted no better than by means."
+    return f"Entries it had not seen are predicted with {percent(fall)} less error than by means."
