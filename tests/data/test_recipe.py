@@ -57,9 +57,9 @@ def test_new_rows_get_the_old_means_and_columns_by_name(rng):
 
 def test_what_cannot_be_matched_is_named(rng):
     _, recipe = prepare(table(rng.normal(size=(9, 3))))
-    with pytest.raises(ValueError, match="lacks columns .*'c2'"):
+    with pytest.raises(ValueError, match=r"lacks columns .*'c2'"):
         recipe.apply(table(rng.normal(size=(4, 2))))
-    with pytest.raises(ValueError, match="has 2 columns, but .* 3"):
+    with pytest.raises(ValueError, match=r"has 2 columns, but .* 3"):
         recipe.apply(NamedTable(rng.normal(size=(4, 2))))
 
 
