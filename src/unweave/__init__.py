@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave import losses, penalties
     from unweave.complete import MatrixCompletion
+    from unweave.complete.ratings import ratings
     from unweave.compress import PCA, TruncatedSVD
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
@@ -43,6 +44,7 @@ __all__ = [
     "read",
     "NamedTable",
     "prepare",
+    "ratings",
     "load",
     "losses",
     "penalties",
@@ -62,6 +64,7 @@ _HOMES: dict[str, str | None] = {
     "read": "unweave.data.readers",
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
+    "ratings": "unweave.complete.ratings",
     "load": "unweave.persist",
     "losses": None,
     "penalties": None,

@@ -5,20 +5,31 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from unweave.complete.centred import observed_mean, shifted
+from unweave.complete.choosing import choose
 from unweave.complete.counted import POWERS, CountedAlternate, counted_half
-from unweave.complete.held_out import RANKS, SHARE, STRENGTHS, hold_out, observed, ridge_path, spread
+from unweave.complete.growing import grow
+from unweave.complete.held_out import observed
+from unweave.complete.ids import objects
+from unweave.complete.sampled import SWEEPS, Sampled
+from unweave.complete.sgd import Descent, how_to_descend
+from unweave.complete.who import entries
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import generator, number, whole
-from unweave.objectives import Blocks, Dense, Objective, Observed
+from unweave.factorization.door import reopen_table
+from unweave.factorization.settings import whole
+from unweave.objectives import Blocks, Observed
+from unweave.parallel import single_blas
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate
 from unweave.solve.certificate import stationarity
-from unweave.solve.history import History
+from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem, check_size
 
+_MORE_SWEEPS = 3  # of partial_fit
 
-class MatrixCompletion(BaseFactorization):
+
+class MatrixCompletion(Sampled, BaseFactorization):
     """x_ij ≈ mean + a_i + b_j + u_i·z_j over the observed entries, with ridge: ratings by alternating least squares.
 
     Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (‖z_j‖² + b_j²), where n counts
@@ -37,7 +48,14 @@ class MatrixCompletion(BaseFactorization):
         λ; "auto" takes the best of a rising row on a tenth of the entries that is held out, then fits on all.
     weighting : "root", "plain" or "count", default="root"
         How the ridge of a user or an item grows with the number n of its ratings: λ√n, λ, or λn.
-    missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
+    solver : "auto", "gibbs", "sgd", an :class:`SGD`, or the name of an update, default="auto"
+        "gibbs" samples the Bayesian form of the model instead of minimising: more accurate, slower, and
+        :meth:`predict_std` says how sure it is. `ridge` and `weighting` then play no part. Its codes and components
+        are those of the draws side by side (100 at most), so that their product is the mean prediction. "sgd" is
+        stochastic gradient descent, with early stopping; an :class:`SGD` object sets its rate, momentum and schedule.
+    max_iter : int, default=None
+        Most sweeps; None is 50, 200 for "sgd", and 300 for "gibbs", which makes them all.
+    missing, init, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`, and ``missing="auto"``.
 
     Attributes
@@ -49,6 +67,8 @@ class MatrixCompletion(BaseFactorization):
     n_components_ : int
     mean_ : float
         Mean of the observed entries.
+    draws_ : dict of arrays
+        What was drawn, when solver="gibbs"; ``noise_`` is the standard deviation of a single rating.
     ridge_path_ : dict
         Held-out error (root mean square) for every λ tried, when ridge="auto".
     rank_path_ : dict
@@ -65,7 +85,8 @@ class MatrixCompletion(BaseFactorization):
 
     References
     ----------
-    Koren, Bell and Volinsky (2009), Matrix factorization techniques for recommender systems.
+    Koren, Bell and Volinsky (2009), Matrix factorization techniques for recommender systems. Salakhutdinov and Mnih
+    (2008), Bayesian probabilistic matrix factorization using Markov chain Monte Carlo.
     """
 
     def __init__(
@@ -77,7 +98,7 @@ class MatrixCompletion(BaseFactorization):
         missing="auto",
         solver="auto",
         init="auto",
-        max_iter=50,
+        max_iter=None,
         tol=1e-4,
         random_state=None,
         callback=None,
@@ -106,14 +127,37 @@ class MatrixCompletion(BaseFactorization):
         return POWERS[self.weighting]
 
     def _plan(self, objective, problem, rng):
-        plan, scheme, state = make_plan(objective, problem, self.solver, self.init, rng)
+        if self._draws:
+            return self._gibbs_plan(objective, problem, rng)
+        how = how_to_descend(self.solver)
+        table = objective if how is None else observed(objective)
+        plan, scheme, state = make_plan(table, problem, "auto" if how else self.solver, self.init, rng)
         if self._power():
             plan.reasons.append(f"the ridge grows with the number n of ratings: {self.ridge_:.3g}·n^{self._power():g}")
         assert isinstance(scheme, Alternate)
-        return plan, CountedAlternate(scheme, self.ridge_, self._power()), state
+        counted = CountedAlternate(scheme, self.ridge_, self._power())
+        if how is None:
+            return plan, counted, state
+        plan.solver, plan.codes, plan.components = "stochastic gradient descent", "", ""
+        descent = Descent(counted, how, rng)
+        plan.start = "small random vectors"
+        return plan, descent, descent.begin()
+
+    def _default_max_iter(self) -> int:
+        return SWEEPS if self._draws else 50 if how_to_descend(self.solver) is None else 200
 
     def _code_half(self, objective):
         return counted_half(objective, self.ridge_, self._power(), transposed=False)
+
+    def _row_ridge(self, n_ratings):
+        return self.ridge_ * max(n_ratings, 1) ** self._power()
+
+    def _fit(self, X, weights=None):
+        self._given = X
+        try:
+            return super()._fit(X, weights)
+        finally:
+            del self._given
 
     def _fit_objective(self, objective, learned):
         if isinstance(objective, Blocks):
@@ -121,52 +165,18 @@ class MatrixCompletion(BaseFactorization):
         auto = self.n_components == "auto"
         self._rank, self.ridge_ = 1 if auto else whole(self.n_components, "n_components", 1), 0.0  # decided below
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)
-        self.mean_ = _mean(objective)
-        centred = _shifted(objective, self.mean_)
-        self._choose(centred, learned.loss, auto)
+        self.mean_ = observed_mean(objective)
+        centred = shifted(objective, self.mean_)
+        self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, centred, learned.loss)
         self._table = objective
         codes = super()._fit_objective(centred, learned)
         del self._table
+        self._remember(self._given, objective)
         return codes
 
-    def _choose(self, objective: Objective, loss, auto: bool) -> None:
-        """Settle the rank and the ridge, on held-out entries where they are not given."""
-        given = None if isinstance(self.ridge, str) else number(self.ridge, "ridge")
-        if given is None and self.ridge != "auto":
-            raise ValueError(f"ridge={self.ridge!r} must be a number or 'auto'")
-        if given is not None and not auto:
-            self.ridge_ = given
-            return
-        rng = generator(self.random_state if not isinstance(self.random_state, np.random.RandomState) else 0)
-        train, test = hold_out(observed(objective), rng, SHARE)
-        if test is None:
-            self._rank, self.ridge_ = self._rank, 1.0 if given is None else given
-            return
-        unit = spread(train) / float(train.X.nnz / max(train.shape)) ** self._power()
-        strengths = STRENGTHS * unit if given is None else [given]
-        self.rank_path_ = {}
-        least = np.inf
-        for rank in [r for r in RANKS if r <= min(objective.shape)] if auto else [self._rank]:
-            path = self._errors(train, test, loss, rank, strengths, rng)
-            strength = min(path, key=lambda value: path[value])
-            self.rank_path_[rank] = path[strength]
-            if path[strength] < least * (1 - 1e-4):
-                least, best, self.ridge_path_ = path[strength], (rank, strength), path
-            elif path[strength] > 1.005 * least:
-                break
-        self._rank, self.ridge_ = best
-
-    def _errors(self, train: Observed, test: Observed, loss, rank: int, strengths, rng) -> dict[float, float]:
-        def begin(strength: float):
-            self._rank, self.ridge_ = rank, strength
-            problem = self._problem(loss, train.shape, False)
-            _, scheme, first = make_plan(train, problem, "auto", self.init, rng)
-            assert isinstance(scheme, Alternate)
-            return CountedAlternate(scheme, strength, self._power()), first
-
-        return ridge_path(begin, strengths, test)
-
     def _finish(self, objective, problem, scheme, state):
+        if self._draws:
+            return self._finish_draws(self._table, state)
         Z = state["components"].copy()
         Z[problem.width - 1] += Z.dtype.type(self.mean_)
         return super()._finish(self._table, problem, scheme, {**state, "components": Z})
@@ -177,53 +187,60 @@ class MatrixCompletion(BaseFactorization):
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):
         # On the centred table, where the penalty of the biases was paid.
-        shifted = Z.copy()
-        shifted[-1] -= Z.dtype.type(self.mean_)
-        centred = _shifted(objective, self.mean_)
+        centred_Z = Z.copy()
+        centred_Z[-1] -= Z.dtype.type(self.mean_)
+        centred = shifted(objective, self.mean_)
         counted = CountedAlternate(Alternate(centred, problem, scheme.left, scheme.right), self.ridge_, self._power())
-        F = np.ascontiguousarray(shifted.T)
+        F = np.ascontiguousarray(centred_Z.T)
         self.objective_ = float(objective.accurate_value(U, Z, rows)) + counted.penalties(U, F)
         halves = (counted.code_half, counted.component_half)
-        return stationarity(centred, problem, U, shifted, self.objective_, halves=halves)
+        return stationarity(centred, problem, U, centred_Z, self.objective_, halves=halves)
 
     def certify(self, X):
         """The KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""
         return self.certificate_
 
     def partial_fit(self, X, y=None):
-        """Learn from one more block of rows (users); the first call sets mean and ridge."""
+        """Learn from more ratings: a few sweeps over all that is known, from where the model stands.
+
+        Users and items are matched by id where ids are known (:func:`unweave.ratings`): ratings of known users are
+        added, or replace older ones, and new users and items join. Without ids the rows of X are new users. The first
+        call is `fit`; mean and ridge stay as it set them.
+        """
         if not hasattr(self, "components_"):
-            self.fit(X)
-            self.history_ = History()
-            return self
-        return super().partial_fit(X)
+            return self.fit(X)
+        if self._draws:
+            raise ValueError("solver='gibbs' cannot go on from old draws: fold_in new users, or fit again with all")
+        ids = (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
+        known = self.item_ids_ is not None and ids[1] is not None
+        with single_blas():
+            new = entries(sp.csr_array(X.X) if known else reopen_table(self, X, self.missing, self._learned))
+            if not known:
+                ids = (None, self.item_ids_) if self.user_ids_ is None else ids
+            self._grow(*grow(self.seen_, self.user_ids_, self.item_ids_, new, *ids))
+        return self
+
+    def _grow(self, seen: sp.csr_array, user_ids, item_ids) -> None:
+        (n, m), problem = seen.shape, self._sentence
+        assert self.codes_ is not None
+        U, Z = np.zeros((n, problem.width), self.codes_.dtype), np.zeros((problem.width, m), self.codes_.dtype)
+        U[: len(self.codes_)], Z[:, : self.components_.shape[1]] = self.codes_, self.components_
+        U[:, problem.held_codes] = 1
+        Z[problem.held_components] = 1
+        Z[-1, : self.components_.shape[1]] -= Z.dtype.type(self.mean_)
+        table = Observed(seen.astype(U.dtype), self._learned.loss)
+        centred = shifted(table, self.mean_)
+        scheme = CountedAlternate(Alternate(centred, problem, self._left, self._left), self.ridge_, self._power())
+        loop = Loop(max_iter=_MORE_SWEEPS, tol=0)
+        state, self.history_ = iterate(scheme.step, {"codes": U, "components": Z}, loop)
+        self.seen_, self.user_ids_, self.item_ids_ = seen, user_ids, item_ids
+        self.n_iter_, self.n_features_in_, self._table = _MORE_SWEEPS, m, table
+        if item_ids is not None and hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = objects(str(item) for item in item_ids)
+        self._finish(centred, problem, scheme, state)
+        del self._table
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _mean(objective: Objective) -> float:
-    """Mean of the observed entries."""
-    if isinstance(objective, Dense) and objective.weights is None:
-        return float(objective.X.mean(dtype=np.float64))
-    if isinstance(objective, Dense):
-        return float(objective.X.sum(dtype=np.float64) / max(1, objective.n_observed))
-    return (
-        float(objective.X.data.mean(dtype=np.float64)) if isinstance(objective, Observed) else float(objective.X.mean())
-    )
-
-
-def _shifted(objective: Objective, mean: float) -> Objective:
-    """The same entries less their mean."""
-    if isinstance(objective, Dense):
-        X = objective.X - objective.dtype.type(mean)
-        return Dense(
-            X if objective.weights is None else np.where(objective.weights != 0, X, 0),
-            objective.loss,
-            objective.weights,
-        )
-    assert isinstance(objective, Observed), "sparse tables are partly observed here"
-    X = objective.X
-    return Observed(sp.csr_array((X.data - X.dtype.type(mean), X.indices, X.indptr), shape=X.shape), objective.loss)

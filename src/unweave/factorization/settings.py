@@ -53,12 +53,19 @@ def make_loop(estimator, objective: Objective) -> Loop:
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable with one argument (progress), got {callback!r}")
     return Loop(
-        max_iter=whole(estimator.max_iter, "max_iter", 1),
+        max_iter=_limit(estimator),
         tol=number(estimator.tol, "tol"),
         callback=callback,
         checkpoint=_checkpoint(estimator, objective),
         bar=type(estimator).__name__ if estimator.verbose else None,
     )
+
+
+def _limit(estimator) -> int:
+    """Most iterations; None leaves the number to the solver."""
+    if estimator.max_iter is None and hasattr(estimator, "_default_max_iter"):
+        return estimator._default_max_iter()
+    return whole(estimator.max_iter, "max_iter", 1)
 
 
 def _checkpoint(estimator, objective: Objective) -> Checkpoint | None:

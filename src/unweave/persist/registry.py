@@ -25,6 +25,7 @@ _PARTS: dict[str, str] = {
     "Fixed Ridge L1 ElasticNet Nuclear Both",
     "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
     "Reweighted Proximal Mirror ProjectedLeastSquares",
+    "unweave.complete.sgd": "SGD",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",

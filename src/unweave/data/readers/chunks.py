@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from unweave.data.readers.source import ReadError, Source
 
-CHUNK = 8 << 20
+CHUNK = 4 << 20
 _STEP = 1 << 14
 _LONGEST = 1 << 30
 

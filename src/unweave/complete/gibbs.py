@@ -1,0 +1,144 @@
+"""Ratings by Gibbs sampling: the Bayesian form of matrix completion, averaged over draws instead of maximised.
+
+    x_ij ~ N(mean + a_i + b_j + u_i·z_j, 1/α),  (u_i, a_i) ~ N(μ_U, Λ_U⁻¹),  (z_j, b_j) ~ N(μ_Z, Λ_Z⁻¹)
+
+with a Normal–Wishart prior on (μ, Λ) of each side and a Gamma prior on α: nothing is left to be chosen but the rank,
+and too large a rank does little harm, because a prediction is the mean over many draws.
+
+Reference: Salakhutdinov and Mnih (2008), Bayesian probabilistic matrix factorization using Markov chain Monte Carlo.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.kernels.gibbs import draw_range
+from unweave.linalg.entries import predict_entries
+from unweave.objectives import Observed
+from unweave.objectives.models.entries import EntryTable
+from unweave.parallel import run
+from unweave.solve.iterate import Loop
+from unweave.updates import LeastSquares
+
+BURN = 0.2  # of the sweeps, at the beginning, are not kept
+MOST_KEPT = 100  # draws, spread over the rest
+_ROWS = 256
+
+
+def draw_rows(table: EntryTable, data, H, hyper: dict, alpha: float, normal: NDArray) -> NDArray:
+    """Draws (or with `normal` zero, means) of every row of a factor, given the other one."""
+    out = np.empty((table.n_rows, H.shape[1]))
+    precision, shift = hyper["precision"], hyper["precision"] @ hyper["mean"]
+    H = np.ascontiguousarray(H)
+
+    def task(start: int, stop: int) -> None:
+        draw_range(table.indptr, table.indices, data, H, precision, shift, alpha, normal, out, start, stop)
+
+    run(task, table.n_rows, _ROWS)
+    return out
+
+
+def draw_hyper(F: NDArray, rng: np.random.Generator) -> dict:
+    """Mean and precision of the rows of a factor from their Normal–Wishart posterior."""
+    n, d = F.shape
+    mean, strength = F.mean(axis=0), 2.0
+    spread = (F - mean).T @ (F - mean)
+    scale = np.eye(d) + spread + strength * n / (strength + n) * np.outer(mean, mean)
+    precision = _wishart(np.linalg.inv((scale + scale.T) / 2), d + n, rng)
+    root = np.linalg.cholesky(np.linalg.inv(precision * (strength + n)))
+    return {"precision": precision, "mean": n * mean / (strength + n) + root @ rng.standard_normal(d)}
+
+
+def _wishart(scale: NDArray, freedom: int, rng: np.random.Generator) -> NDArray:
+    """By Bartlett's decomposition."""
+    d, root = len(scale), np.linalg.cholesky(scale)
+    A = np.tril(rng.standard_normal((d, d)), -1) + np.diag(np.sqrt(rng.chisquare(freedom - np.arange(d))))
+    return root @ A @ A.T @ root.T
+
+
+class Gibbs:
+    """A scheme of the one loop: a step draws everything once; the objective is the loss of the mean prediction so far.
+
+    Steps are noisy, so `tol` is not asked: all sweeps are made. A state keeps `users` (n × k+1: vector and bias),
+    `items` (m × k+1), the noise precision, and the draws kept: `draws` (S × m × k+1) of the items with the
+    hyperparameters of the users, from which the codes of any row follow.
+    """
+
+    def __init__(self, objective: Observed, k: int, sweeps: int, rng: np.random.Generator):
+        self.objective, self.k, self.rng = objective, k, rng
+        rest = max(1, sweeps - int(BURN * sweeps))
+        self.first = sweeps - rest
+        self.every = -(-rest // MOST_KEPT)
+        self.kept = -(-rest // self.every)
+        self.left = LeastSquares()
+        self.table, self.back = objective.by_row, objective.by_column
+        self.rows = np.repeat(np.arange(self.table.n_rows), np.diff(self.table.indptr))
+        self.order = np.lexsort((self.rows, self.table.indices))  # where the entries of the columns lie in the rows
+
+    def pace(self, loop: Loop) -> Loop:
+        return replace(loop, tol=0.0, ending="all sweeps were made")
+
+    def begin(self) -> dict:
+        (n, m), d = self.objective.shape, self.k + 1
+        start = self.rng.standard_normal
+        return {
+            "users": 0.1 * start((n, d)), "items": 0.1 * start((m, d)), "alpha": 1 / max(self._variance(), 1e-12),
+            "draws": np.zeros((self.kept, m, d)), "precisions": np.zeros((self.kept, d, d)),
+            "means": np.zeros((self.kept, d)), "alphas": np.zeros(self.kept),
+            "total": np.zeros(len(self.table.data)), "sweep": 0, "n": 0, "averaged": 0, "rng": self.rng,
+        }  # fmt: skip
+
+    def _variance(self) -> float:
+        return float(np.var(self.table.data, dtype=np.float64))
+
+    def _at_entries(self, users: NDArray, items: NDArray) -> NDArray:
+        """u·z + a + b at every entry: (u, a, 1)·(z, 1, b)."""
+        k, table = self.k, self.table
+        F = np.hstack([users, np.ones((len(users), 1))])
+        H = np.hstack([items[:, :k], np.ones((len(items), 1)), items[:, k:]])
+        return predict_entries(table.indptr, table.indices, H, F)
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        rng, k = _copied(state["rng"]), self.k
+        users, items, alpha = state["users"], state["items"], state["alpha"]
+        data = self.table.data.astype(np.float64)
+        rows, sweep = self.rows, state["sweep"]
+        hyper = draw_hyper(users, rng)
+        users = draw_rows(
+            self.table, data - items[self.table.indices, k], _with_ones(items, k), hyper, alpha,
+            rng.standard_normal(users.shape),
+        )  # fmt: skip
+        other = draw_hyper(items, rng)
+        items = draw_rows(
+            self.back, (data - users[rows, k])[self.order], _with_ones(users, k), other, alpha,
+            rng.standard_normal(items.shape),
+        )  # fmt: skip
+        predicted = self._at_entries(users, items)
+        residual = data - predicted
+        alpha = float(rng.gamma((1 + len(data)) / 2, 2 / (1 + residual @ residual)))
+        new = {**state, "users": users, "items": items, "alpha": alpha, "sweep": sweep + 1, "rng": rng}
+        if sweep < self.first:
+            return new, 0.5 * float(residual @ residual)
+        if (sweep - self.first) % self.every == 0:
+            # Slots beyond those of the old state are not part of it, so they may be written in place.
+            slot = state["n"]
+            state["draws"][slot], state["alphas"][slot] = items, alpha
+            state["precisions"][slot], state["means"][slot] = hyper["precision"], hyper["mean"]
+            new["n"] = slot + 1
+        new["total"], new["averaged"] = state["total"] + predicted, state["averaged"] + 1
+        error = data - new["total"] / new["averaged"]
+        return new, 0.5 * float(error @ error)
+
+
+def _copied(rng: np.random.Generator) -> np.random.Generator:
+    """A generator in the same place: the old state must not move when a step is interrupted."""
+    other = np.random.Generator(type(rng.bit_generator)())
+    other.bit_generator.state = rng.bit_generator.state
+    return other
+
+
+def _with_ones(F: NDArray, k: int) -> NDArray:
+    return np.hstack([F[:, :k], np.ones((len(F), 1))])

@@ -1,0 +1,65 @@
+"""What the draws of a Gibbs sampler predict: the mean over draws, and how far they spread.
+
+A draw s gives codes (u, a, 1) and components (z, 1, mean + b). Set side by side, the codes divided by the number of
+draws, they are one pair of factors whose product is the mean prediction, so everything that works with codes and
+components works here too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.complete.gibbs import draw_rows
+from unweave.objectives import Observed
+
+
+def kept(state: dict) -> dict[str, NDArray]:
+    """The draws of a state, as arrays that are saved with the model."""
+    n = max(1, state["n"])
+    draws = {name: state[name][:n] for name in ("draws", "precisions", "means", "alphas")}
+    if not state["n"]:  # stopped before any was kept: the last state stands in
+        d = state["items"].shape[1]
+        draws = {"draws": state["items"][None], "precisions": np.eye(d)[None], "means": np.zeros((1, d)),
+                 "alphas": np.array([state["alpha"]])}  # fmt: skip
+    return {name: np.ascontiguousarray(value) for name, value in draws.items()}
+
+
+def components(draws: dict[str, NDArray], mean: float, dtype) -> NDArray:
+    """(z, 1, mean + b) of every draw, below each other: S·(k + 2) rows."""
+    items = draws["draws"]
+    S, m, d = items.shape
+    Z = np.ones((S, d + 1, m))
+    Z[:, : d - 1] = items[:, :, :-1].transpose(0, 2, 1)
+    Z[:, d] = mean + items[:, :, -1]
+    return Z.reshape(S * (d + 1), m).astype(dtype)
+
+
+def codes(draws: dict[str, NDArray], centred: Observed) -> NDArray:
+    """Codes (u, a, 1)/S of the rows of a table, drawn given each draw of the components, side by side.
+
+    The random numbers are the same for every row and come in pairs of opposite sign: a row's codes depend on nothing
+    but its own entries, spread as they should, and their mean is nearly exact.
+    """
+    table, items = centred.by_row, draws["draws"]
+    S, m, d = items.shape
+    U = np.ones((table.n_rows, S, d + 1))
+    data, normal = table.data.astype(np.float64), np.random.default_rng(0).standard_normal((S, d))
+    normal[1::2] = -normal[: S - S % 2 : 2]
+    for s in range(S):
+        H = np.hstack([items[s][:, :-1], np.ones((m, 1))])
+        hyper = {"precision": draws["precisions"][s], "mean": draws["means"][s]}
+        rest = data - items[s][table.indices, -1]
+        U[:, s, :d] = draw_rows(table, rest, H, hyper, float(draws["alphas"][s]), _every_row(normal[s], table))
+    return (U / S).reshape(table.n_rows, S * (d + 1)).astype(centred.dtype)
+
+
+def _every_row(numbers: NDArray, table) -> NDArray:
+    return np.broadcast_to(numbers, (table.n_rows, len(numbers))).copy()
+
+
+def spread(draws: dict[str, NDArray], U: NDArray, Z: NDArray) -> NDArray:
+    """Standard deviation of ratings with codes U (pairs × width) and components Z (pairs × width): draws and noise."""
+    S = len(draws["alphas"])
+    each = (U.astype(np.float64) * Z).reshape(len(U), S, -1).sum(axis=2) * S
+    return np.sqrt(each.var(axis=1) + np.mean(1 / draws["alphas"]))

@@ -1,0 +1,188 @@
+"""Ratings by stochastic gradient descent, in blocks that share no user and no item.
+
+    u_i ← u_i + η(e·z_j − λ_i u_i),   z_j ← z_j + η(e·u_i − λ_j z_j),   e = x_ij − u_i·z_j
+
+Users and items are cut into eight parts each. Eight blocks that share neither are worked on side by side, then the
+next eight, so the answer is the same on any number of threads.
+
+Reference: Koren, Bell and Volinsky (2009), Matrix factorization techniques for recommender systems. Gemulla, Nijkamp,
+Haas and Sismanis (2011), Large-scale matrix factorization with distributed stochastic gradient descent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from unweave.complete.counted import CountedAlternate
+from unweave.complete.held_out import hold_out, root_mean_square
+from unweave.factorization.settings import number, whole
+from unweave.kernels.sgd import descend_block
+from unweave.objectives import Observed
+from unweave.parallel import run
+from unweave.solve.iterate import Loop
+
+_PARTS = 8
+_SHARE = 0.05  # of the entries tells when to stop
+SCHEDULES = ("constant", "inverse", "exponential")
+
+
+class SGD(BaseEstimator):
+    """How stochastic gradient descent is to run: ``MatrixCompletion(solver=SGD(momentum=0.5))``.
+
+    Parameters
+    ----------
+    learning_rate : float
+        η of the first pass.
+    momentum : float
+        Share of the last step that is added to the next one, from 0 to below 1.
+    schedule : "inverse", "constant" or "exponential"
+        η/(1 + decay·t), η, or η·exp(−decay·t) in pass t.
+    decay : float
+    early_stopping : int
+        Passes without a lower error on 5 % of the entries, which are held out for it, after which the fit ends with
+        the best state; 0 uses all entries and never ends early.
+
+    Examples
+    --------
+    >>> SGD(momentum=0.5).rate(3)
+    0.02
+    """
+
+    def __init__(self, learning_rate=0.02, momentum=0.0, schedule="inverse", decay=0.0, early_stopping=3):
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.schedule = schedule
+        self.decay = decay
+        self.early_stopping = early_stopping
+
+    def validate(self) -> SGD:
+        """Raise unless every parameter makes sense."""
+        number(self.learning_rate, "learning_rate")
+        number(self.decay, "decay")
+        if not 0 <= number(self.momentum, "momentum") < 1:
+            raise ValueError(f"momentum must be from 0 to below 1, got {self.momentum}")
+        if self.schedule not in SCHEDULES:
+            raise ValueError(f"schedule={self.schedule!r} is not known; use one of {', '.join(SCHEDULES)}")
+        whole(self.early_stopping, "early_stopping", 0)
+        return self
+
+    def rate(self, t: int) -> float:
+        """η of pass t."""
+        if self.schedule == "constant":
+            return float(self.learning_rate)
+        if self.schedule == "inverse":
+            return float(self.learning_rate / (1 + self.decay * t))
+        return float(self.learning_rate * np.exp(-self.decay * t))
+
+
+class Descent:
+    """A scheme of the one loop: a step is one pass over the entries in random order.
+
+    Passes are noisy, so the fit stops on the held-out error and keeps the state where it was least.
+    """
+
+    def __init__(self, plain: CountedAlternate, how: SGD, rng: np.random.Generator):
+        self.problem, self.left, self.right, self.how, self.rng = plain.problem, plain.left, plain.right, how, rng
+        self.objective, self.counted = plain.objective, plain
+        assert isinstance(self.objective, Observed)
+        train, self.test = self.objective, None
+        if how.early_stopping:
+            train, self.test = hold_out(self.objective, rng, _SHARE)
+        table = train.by_row
+        self.users = np.repeat(np.arange(table.n_rows), np.diff(table.indptr)).astype(np.int32)
+        self.items, self.values = table.indices, table.data
+        self.blocks = self._cut()
+        self.ridges = [self._by_entry(half.ridges, at) for half, at in self._sides()]
+
+    def _sides(self):
+        (n, m) = self.objective.shape
+        counts = np.bincount(self.users, minlength=n), np.bincount(self.items, minlength=m)
+        return zip((self.counted.code_half, self.counted.component_half), counts, strict=True)
+
+    def _by_entry(self, ridges, counts: NDArray) -> NDArray:
+        """The ridge of a row shared out over its entries, so that a pass adds up to the gradient of the objective."""
+        return (np.broadcast_to(ridges, counts.shape) / np.maximum(counts, 1)).astype(self.objective.dtype)
+
+    def _cut(self) -> list[list[NDArray]]:
+        """Entries of the blocks, by stratum: part p of the users with part (p + s) mod 8 of the items."""
+        (n, m) = self.objective.shape
+        p = self.users.astype(np.int64) * _PARTS // n
+        q = self.items.astype(np.int64) * _PARTS // m
+        cell = ((q - p) % _PARTS) * _PARTS + p
+        order, ends = np.argsort(cell, kind="stable"), np.searchsorted(np.sort(cell), np.arange(_PARTS * _PARTS + 1))
+        found = [order[ends[c] : ends[c + 1]] for c in range(_PARTS * _PARTS)]
+        return [found[s * _PARTS : (s + 1) * _PARTS] for s in range(_PARTS)]
+
+    def pace(self, loop: Loop) -> Loop:
+        return replace(loop, tol=None if self.test is not None else 0.0, ending="all passes were made")
+
+    def begin(self) -> dict:
+        """Small random vectors and no biases: factors of full size would make the first steps too long."""
+        (n, m), k, width, dtype = (
+            self.objective.shape,
+            self.problem.n_components,
+            self.problem.width,
+            self.objective.dtype,
+        )
+        U, F = np.zeros((n, width), dtype), np.zeros((m, width), dtype)
+        U[:, :k], F[:, :k] = 0.1 * self.rng.standard_normal((n, k)), 0.1 * self.rng.standard_normal((m, k))
+        U[:, self.problem.held_codes] = F[:, self.problem.held_components] = 1
+        return {"codes": U, "items": F, "du": np.zeros_like(U), "dz": np.zeros_like(F), "pass": 0, "worse": 0,
+                "least": np.inf, "best_codes": U, "best_items": F, "seed": int(self.rng.integers(2**62))}  # fmt: skip
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        new = {name: state[name].copy() for name in ("codes", "items", "du", "dz")}
+        t = state["pass"]
+        rate = self.objective.dtype.type(self.how.rate(t))
+        momentum = self.objective.dtype.type(self.how.momentum)
+        rng = np.random.default_rng((state["seed"], t))
+        held_user, held_item = self.problem.held_codes[0], self.problem.held_components[0]
+        for stratum in rng.permutation(_PARTS):
+            orders = [rng.permutation(entries) for entries in self.blocks[stratum]]
+
+            def task(start: int, stop: int, orders=orders) -> None:
+                for order in orders[start:stop]:
+                    descend_block(
+                        self.users, self.items, self.values, order, new["codes"], new["items"], new["du"], new["dz"],
+                        *self.ridges, rate, momentum, held_user, held_item,
+                    )  # fmt: skip
+
+            run(task, _PARTS, 1)
+        new = {**state, **new, "pass": t + 1}
+        objective = self._objective(new)
+        if not np.isfinite(objective):
+            raise ValueError(
+                f"stochastic gradient descent ran away at learning_rate={self.how.learning_rate:g}: give a smaller one "
+                "with solver=SGD(learning_rate=...), or scale the ratings to a spread of about one"
+            )
+        return self._judged(new), objective
+
+    def _objective(self, state: dict) -> float:
+        U, F = state["codes"], state["items"]
+        return self.objective.value(U, np.ascontiguousarray(F.T)) + self.counted.penalties(U, F)
+
+    def _judged(self, state: dict) -> dict:
+        """Remember the state of the least held-out error, and for how long there was none better."""
+        if self.test is None:
+            return {**state, "best_codes": state["codes"], "best_items": state["items"]}
+        error = root_mean_square(self.test, state["codes"], np.ascontiguousarray(state["items"].T))
+        if error < state["least"]:
+            return {**state, "least": error, "worse": 0, "best_codes": state["codes"], "best_items": state["items"]}
+        return {**state, "worse": state["worse"] + 1}
+
+    def settled(self, state: dict) -> bool:
+        return self.test is not None and state["worse"] >= self.how.early_stopping
+
+    def finish(self, state: dict) -> dict:
+        return {"codes": state["best_codes"], "components": np.ascontiguousarray(state["best_items"].T)}
+
+
+def how_to_descend(solver) -> SGD | None:
+    """The settings of ``solver="sgd"`` or of an :class:`SGD` object; None for any other solver."""
+    if isinstance(solver, SGD):
+        return solver.validate()
+    return SGD() if isinstance(solver, str) and solver == "sgd" else None

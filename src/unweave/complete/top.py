@@ -1,0 +1,100 @@
+"""The n best columns of every row of a product U·Z, block by block: the product as a whole never exists."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave import parallel
+from unweave.kernels.top import push_range, sort_range
+
+_ROWS = 256  # rows of a block; a block is one task of the pool
+_COLUMNS = 4096  # columns of a tile: rows * columns scores are the scratch of a thread (4 MB in float32)
+
+
+def top_columns(
+    U: NDArray, Z: NDArray, n: int, *, seen: sp.csr_array | None = None, columns: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """For each row i of U the n columns j with the largest u_i·z_j, best first, and these scores.
+
+    Use it for top-N lists of any size: a block of rows is multiplied by a tile of columns at a time, so the scratch is
+    4 MB a thread in float32 whatever the table. Of equal scores the leftmost column wins. Blocks are fixed by the shape
+    of the data, so the number of threads does not change a bit.
+
+    Parameters
+    ----------
+    U : array (n_rows, k)
+    Z : array (k, n_columns)
+    n : int
+        Length of the lists.
+    seen : CSR array (n_rows, n_columns), optional
+        What a row has stored here is left out of its list.
+    columns : array of int, optional
+        Only these columns take part.
+
+    Returns
+    -------
+    columns, scores : arrays (n_rows, n)
+        A list that is too short ends in column -1 with the score -inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns, scores = top_columns(np.array([[1.0], [-1.0]]), np.array([[3.0, 5.0, 5.0]]), 2)
+    >>> columns.tolist(), scores.tolist()
+    ([[1, 2], [0, 1]], [[5.0, 5.0], [-3.0, -5.0]])
+    """
+    blocked: NDArray = np.empty(0, np.int32)
+    if columns is not None:
+        chosen = np.zeros(Z.shape[1], bool)
+        chosen[columns] = True
+        columns = np.flatnonzero(chosen)
+        if 2 * len(columns) > Z.shape[1]:  # striking the others out is cheaper than gathering these
+            blocked, columns = np.flatnonzero(~chosen), None
+        else:
+            Z, seen = np.take(Z, columns, axis=1), None if seen is None else _kept(seen, columns)
+    dtype = np.result_type(U, Z)
+    U = np.ascontiguousarray(U, dtype=dtype)
+    Z = np.asarray(Z, dtype=dtype)
+    values = np.full((len(U), n), -np.inf, dtype)
+    places = np.full((len(U), n), -1, np.int64)
+    _fill(U, Z, (*_entries(seen), np.asarray(blocked, np.int32)), values, places)
+    if columns is not None and len(columns):
+        places = np.where(places >= 0, columns[places], -1)
+    return places, values
+
+
+def _kept(seen: sp.csr_array, columns: NDArray) -> sp.csr_array:
+    """The entries in some columns, renumbered: the same as ``seen[:, columns]`` for ascending columns, in one pass."""
+    place = np.full(seen.shape[1], -1, np.int32)
+    place[columns] = np.arange(len(columns), dtype=np.int32)
+    moved = place[seen.indices]
+    stays = moved >= 0
+    indptr = np.concatenate([[0], np.cumsum(stays)])[seen.indptr]
+    return sp.csr_array((np.ones(int(indptr[-1]), np.bool_), moved[stays], indptr), shape=(seen.shape[0], len(columns)))
+
+
+def _entries(seen: sp.csr_array | None) -> tuple[NDArray, NDArray]:
+    """Where the entries are, in the layout of the kernels: int64, int32, ascending in each row."""
+    if seen is None:
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    if not seen.has_sorted_indices:
+        seen = seen.sorted_indices()
+    return np.asarray(seen.indptr, np.int64), np.asarray(seen.indices, np.int32)
+
+
+def _fill(U: NDArray, Z: NDArray, out: tuple[NDArray, NDArray, NDArray], values: NDArray, places: NDArray) -> None:
+    """Fill the lists; `out` are the entries to leave out (indptr, indices) and the columns to leave out everywhere."""
+    width = Z.shape[1]
+
+    def block(start: int, stop: int) -> None:
+        scratch = np.empty((stop - start, min(width, _COLUMNS)), values.dtype)
+        for left in range(0, width, _COLUMNS):
+            tile = scratch[:, : min(_COLUMNS, width - left)]
+            np.matmul(U[start:stop], Z[:, left : left + tile.shape[1]], out=tile)
+            push_range(scratch, left, tile.shape[1], *out, start, values, places, 0, stop - start)
+        sort_range(values, places, start, stop)
+
+    with parallel.single_blas():
+        parallel.run(block, len(U), _ROWS)

@@ -1,0 +1,181 @@
+"""Whoever is asked for: ids, positions, rows of ratings or new users, all as codes and what they have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.complete.ids import find, lookup, refuse_unknown
+from unweave.data.named import NamedTable
+from unweave.data.table import Table, check_table
+
+
+@dataclass(frozen=True)
+class NewUser:
+    """Somebody who was not there in ``fit``: what :meth:`Recommends.fold_in` returns and ``recommend`` takes.
+
+    Parameters
+    ----------
+    code : array (width of codes_,)
+    items : array of int
+        Positions of the rated items, ascending.
+    ratings : array of float
+        The ratings given.
+    """
+
+    code: NDArray
+    items: NDArray
+    ratings: NDArray
+
+    def __repr__(self) -> str:
+        return f"NewUser({len(self.items)} ratings)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Users to answer for: their codes, what they have seen, and their positions (-1 for people who are new)."""
+
+    codes: NDArray
+    seen: sp.csr_array
+    places: NDArray
+    one: bool
+
+    def first(self, array: NDArray) -> Any:
+        """The only row when one user was asked for, else all rows."""
+        return array[0] if self.one else array
+
+
+def is_table(X) -> bool:
+    """Whether X holds rows of ratings, not users.
+
+    >>> is_table(np.zeros((1, 3))), is_table(["ann", "bob"])
+    (True, False)
+    """
+    if isinstance(X, NamedTable) or sp.issparse(X):
+        return True
+    return (isinstance(X, np.ndarray) and X.ndim == 2) or (hasattr(X, "columns") and hasattr(X, "shape"))
+
+
+def is_one(wanted, ids: NDArray | None) -> bool:
+    """Whether this is one id. A tuple that is itself an id is one; any other tuple, list or array is many."""
+    if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable) or getattr(wanted, "ndim", 1) == 0:
+        return True
+    if isinstance(wanted, tuple | frozenset) and ids is not None:
+        try:
+            return wanted in lookup(ids)
+        except TypeError:
+            return False
+    return False
+
+
+def as_list(wanted, ids: NDArray | None, what: str) -> tuple[Any, bool]:
+    """(the ids as a list or array, whether it was one)."""
+    if is_one(wanted, ids):
+        return [wanted.item() if isinstance(wanted, np.ndarray) else wanted], True
+    if isinstance(wanted, Mapping | Set) and what == "user":
+        raise TypeError("give users as a list, in the order of the answers; ratings of a new user go to fold_in")
+    listed = wanted if isinstance(wanted, np.ndarray) else list(wanted)
+    return (listed.tolist() if isinstance(listed, np.ndarray) and ids is not None else listed), False
+
+
+def places(wanted, ids: NDArray | None, size: int, what: str, remedy: str) -> tuple[NDArray, bool]:
+    """(positions of known ids, whether one was asked for); unknown ids raise."""
+    listed, one = as_list(wanted, ids, what)
+    found = find(listed, ids, size, what)
+    refuse_unknown(listed, found, what, remedy)
+    return found, one
+
+
+def ask(model, user, rows: bool) -> Asked:
+    """Codes and seen items of whoever `user` means."""
+    ids = None if rows else model.user_ids_
+    if isinstance(user, NewUser):
+        return _newcomers(model, [user], True)
+    if is_table(user):
+        return _from_table(model, user)
+    if ids is None and isinstance(user, np.ndarray) and user.ndim == 1 and user.dtype.kind == "f":
+        return _from_table(model, user[None, :], one=True)  # positions are whole numbers, so this is a row
+    if isinstance(user, list | tuple) and any(isinstance(person, NewUser) for person in user):
+        if not all(isinstance(person, NewUser) for person in user):
+            raise TypeError("user mixes new users with ids; ask for them in two calls")
+        return _newcomers(model, list(user), False)
+    remedy = "fold_in their ratings, or pass the ratings as a table with one row (rows=True takes positions)"
+    found, one = places(user, ids, model.seen_.shape[0], "user", remedy)
+    everybody = np.array_equal(found, np.arange(model.seen_.shape[0]))  # then nothing is copied
+    return Asked(model._codes_at(found), model.seen_ if everybody else model.seen_[found], found, one)
+
+
+def _newcomers(model, people: list[NewUser], one: bool) -> Asked:
+    indptr = np.concatenate([[0], np.cumsum([len(person.items) for person in people])])
+    items = np.concatenate([person.items for person in people]).astype(np.int32)
+    values = np.concatenate([person.ratings for person in people])
+    seen = sp.csr_array((values, items, indptr), shape=(len(people), model.components_.shape[1]))
+    return Asked(np.stack([person.code for person in people]), seen, np.full(len(people), -1), one)
+
+
+def _from_table(model, X, one: bool = False) -> Asked:
+    one = one or X.ndim == 1 if sp.issparse(X) else one
+    X, seen = rows_of(model, X)
+    codes = np.tile(model._blank_code(), (seen.shape[0], 1))
+    if len(codes) == 1 and seen.nnz:
+        codes[0] = model._row_code(seen.indices.astype(np.int64), seen.data.astype(np.float64))
+    elif seen.nnz:
+        codes = model.transform(X)
+    return Asked(codes, seen, np.full(seen.shape[0], -1), one)
+
+
+def rows_of(model, X) -> tuple[Any, sp.csr_array]:
+    """(X as ``transform`` takes it, in the order of the model's own items; its entries)."""
+    m = model.components_.shape[1]
+    X = named(model, aligned(model, X))
+    plain = X.X if isinstance(X, NamedTable) else X
+    if plain.shape[1] != m:
+        raise ValueError(f"X has {plain.shape[1]} columns, but the model knows {m} items: give one column an item")
+    empty = plain.nnz == 0 if sp.issparse(plain) else isinstance(plain, np.ndarray) and plain.dtype.kind == "f"
+    if empty and (sp.issparse(plain) or np.isnan(plain).all()):
+        return X, sp.csr_array(plain.shape)
+    return X, entries(check_table(model, X, getattr(model, "missing", "zeros"), reset=False))
+
+
+def aligned(model, X):
+    """A table that brings the ids of its items, with its columns in the order of the model's items."""
+    if sp.issparse(X) and X.ndim == 1:
+        return sp.csr_array(X.reshape((1, -1)))
+    if not isinstance(X, NamedTable) or model.item_ids_ is None:
+        return X
+    ids = getattr(X, "item_ids", None)
+    ids = X.columns if ids is None else ids
+    if ids is None or (
+        len(ids) == len(model.item_ids_) and all(a == b for a, b in zip(ids, model.item_ids_, strict=True))
+    ):
+        return X.X
+    if not X.sparse:
+        raise ValueError("X has other items than the model, or in another order; give the same columns")
+    found = find(ids, model.item_ids_, len(model.item_ids_), "item")
+    refuse_unknown(ids, found, "item", "leave it out of the table")
+    moved = sp.csr_array((X.X.data, found[X.X.indices], X.X.indptr), shape=(X.shape[0], len(model.item_ids_)))
+    return moved.sorted_indices()
+
+
+def named(model, X):
+    """A plain table under the names that the model was fitted to, which scikit-learn would miss otherwise."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.shape[1] != len(names):
+        return X
+    return NamedTable(X, columns=list(names), missing=getattr(model, "missing", "zeros"))
+
+
+def entries(table) -> sp.csr_array:
+    """The observed entries of a checked table, an objective, a sparse or a dense array (NaN: unobserved), as CSR."""
+    values = getattr(table, "values", getattr(table, "X", table))
+    if sp.issparse(values):
+        return sp.csr_array(values)
+    seen = table.seen if isinstance(table, Table) else getattr(table, "weights", None)
+    seen = ~np.isnan(values) if seen is None else np.broadcast_to(seen, values.shape) != 0
+    indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    return sp.csr_array((values[seen], np.nonzero(seen)[1].astype(np.int32), indptr), shape=values.shape)
