@@ -29,6 +29,9 @@ def _expected(estimator) -> dict[str, str]:
         unweave.NMF(),
         unweave.KMeans(),
         unweave.MatrixCompletion(),
+        unweave.SoftImpute(),
+        unweave.SingularValueThresholding(),
+        unweave.TableImputer(),
     ],
     expected_failed_checks=_expected,
 )

@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave import losses, penalties
-    from unweave.complete import MatrixCompletion
+    from unweave import judge, losses, penalties
+    from unweave.complete import MatrixCompletion, SingularValueThresholding, SoftImpute, TableImputer
     from unweave.complete.ratings import ratings
     from unweave.compress import PCA, TruncatedSVD
     from unweave.data.named import NamedTable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unweave.explain import NMF
     from unweave.factorization import Factorization
     from unweave.group import KMeans
+    from unweave.judge import split_ratings
     from unweave.parallel import get_num_threads, set_num_threads
     from unweave.persist import load
 
@@ -41,10 +42,15 @@ __all__ = [
     "NMF",
     "KMeans",
     "MatrixCompletion",
+    "SoftImpute",
+    "SingularValueThresholding",
+    "TableImputer",
     "read",
     "NamedTable",
     "prepare",
     "ratings",
+    "split_ratings",
+    "judge",
     "load",
     "losses",
     "penalties",
@@ -61,10 +67,15 @@ _HOMES: dict[str, str | None] = {
     "NMF": "unweave.explain",
     "KMeans": "unweave.group",
     "MatrixCompletion": "unweave.complete",
+    "SoftImpute": "unweave.complete",
+    "SingularValueThresholding": "unweave.complete",
+    "TableImputer": "unweave.complete",
     "read": "unweave.data.readers",
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
+    "split_ratings": "unweave.judge",
+    "judge": None,
     "load": "unweave.persist",
     "losses": None,
     "penalties": None,

@@ -2,5 +2,8 @@
 
 from unweave.complete.matrix_completion import MatrixCompletion
 from unweave.complete.sgd import SGD
+from unweave.complete.soft_impute import SoftImpute
+from unweave.complete.table_imputer import TableImputer
+from unweave.complete.thresholding import SingularValueThresholding
 
-__all__ = ["MatrixCompletion", "SGD"]
+__all__ = ["MatrixCompletion", "SGD", "SoftImpute", "SingularValueThresholding", "TableImputer"]

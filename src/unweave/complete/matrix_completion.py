@@ -14,7 +14,6 @@ from unweave.complete.ids import objects
 from unweave.complete.sampled import SWEEPS, Sampled
 from unweave.complete.sgd import Descent, how_to_descend
 from unweave.complete.who import entries
-from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import whole
 from unweave.objectives import Blocks, Observed
@@ -29,7 +28,7 @@ from unweave.solve.problem import Problem, check_size
 _MORE_SWEEPS = 3  # of partial_fit
 
 
-class MatrixCompletion(Sampled, BaseFactorization):
+class MatrixCompletion(Sampled):
     """x_ij ≈ mean + a_i + b_j + u_i·z_j over the observed entries, with ridge: ratings by alternating least squares.
 
     Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (‖z_j‖² + b_j²), where n counts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +15,7 @@ from unweave.complete.held_out import observed
 from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.recommend import Recommends, _paired
 from unweave.complete.who import as_list
+from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import whole
 from unweave.penalties import Free
 from unweave.solve.certificate import Certificate
@@ -22,8 +25,15 @@ from unweave.solve.problem import Problem
 _RANK, SWEEPS = 16, 300
 
 
-class Sampled(Recommends):
+class Sampled(Recommends, BaseFactorization):
     """What differs when a model is a set of draws, kept in ``draws_``; everything else passes through."""
+
+    # Set by the estimator.
+    solver: Any
+    n_components: Any
+    max_iter: Any
+    mean_: float
+    _rank: int
 
     @property
     def _draws(self) -> bool:

@@ -22,6 +22,10 @@ from unweave.updates import Update
 def check_loaded(model: Any, looked_at: bool) -> None:
     """Raise ValueError unless the parts of a fitted model fit together; `looked_at` means its arrays may be read."""
     check_is_fitted(model)
+    own = getattr(model, "_check_loaded", None)
+    if own is not None:
+        own(looked_at)
+        return
     _check_parts(model._learned, model._sentence, model._left)
     problem, n = model._sentence, model.n_features_in_
     _need(type(n) is int and n > 0, "n_features_in_ is not a number of columns")

@@ -66,9 +66,12 @@ def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> P
 
 
 def _why(error: OSError, path: Path) -> str:
-    if path.is_dir():
+    # os.path and not pathlib, which raises where one may not look.
+    if isinstance(error, PermissionError):
+        return f"{_system_words(error)}; nothing was changed, choose another place"
+    if os.path.isdir(path):
         return "it is a folder; give the name of a file in it"
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return f"there is no folder {path.parent}; make it first"
     full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
     return f"{_system_words(error)}; nothing was changed, {'free some space or ' if full else ''}choose another place"

@@ -16,6 +16,9 @@ ESTIMATORS: dict[str, str] = {
     "NMF": "unweave.explain",
     "KMeans": "unweave.group",
     "MatrixCompletion": "unweave.complete",
+    "SoftImpute": "unweave.complete",
+    "SingularValueThresholding": "unweave.complete",
+    "TableImputer": "unweave.complete",
 }
 
 _PARTS: dict[str, str] = {
@@ -26,6 +29,12 @@ _PARTS: dict[str, str] = {
     "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
     "Reweighted Proximal Mirror ProjectedLeastSquares",
     "unweave.complete.sgd": "SGD",
+    "unweave.complete.imputer_columns": "Column",
+    "unweave.complete.imputer_layout": "Layout",
+    "unweave.complete.imputer_low_rank": "LowRank",
+    "unweave.complete.imputer_groups": "Groups",
+    "unweave.complete.imputer_gaussian": "Gaussian",
+    "unweave.complete.imputer_fill": "Fitted",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",

@@ -28,7 +28,7 @@ class Certificate:
 
     Attributes
     ----------
-    kind : {"eckart-young", "duality", "kkt", "none"}
+    kind : {"eckart-young", "duality", "dual", "kkt", "none"}
         How it was found.
     lower_bound : float
         No allowed answer can have an objective below this (0 where only a residual is known: no loss is negative).
@@ -54,6 +54,12 @@ class Certificate:
             )
         if self.kind == "none":
             return "Nothing is certified about this answer."
+        if self.kind == "dual":
+            about = "" if self.exact else " (an estimate)"
+            return (
+                f"No matrix that agrees with the observed entries has an objective below {self.lower_bound:.6g}{about}"
+                f"; this one has {self.objective:.6g} and misses them by {self.gap:.2g} of their norm."
+            )
         about = "" if self.exact else " (the bound is an estimate)"
         if self.gap < 1e-6:
             kind = "objective" if self.kind == "duality" else "factorisation of this rank"

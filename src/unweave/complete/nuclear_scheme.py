@@ -1,0 +1,203 @@
+"""Soft-impute as a scheme of the one loop: singular-value shrinkage to find the rank, least squares to move fast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, shrink, spectral_norm
+from unweave.linalg.entries import descend_rows, solve_rows
+from unweave.linalg.products import cross, gram, matmul
+from unweave.solve.iterate import Loop
+from unweave.updates import LeastSquares
+
+_PROBES = 8  # directions outside the present span that are looked at, at first
+_MOST_PROBES = 64
+_DEPTH, _DEEP = 2, 10  # multiplications by RᵀR that turn the probes to the largest part of the residual
+_EXACT_RANK = 40  # up to this rank exact least squares, beyond it conjugate gradients (measured at 2000×2000)
+_EARLY_GAP, _EARLY_STEPS = 1e-2, 5  # when an early strength of a path is left
+
+
+class Impute:
+    """min ½ Σ_observed (x − m)² + τ‖M‖₊ for one τ after the other, each from where the last one ended.
+
+    A step has two halves, and neither lets the objective rise:
+
+    1. *Shrinkage.* The holes are filled by M, and A = R + M is shrunk: the minimiser of ½‖A − M‖² + τ‖M‖₊ over all M
+       whose rows lie in the span of V and of a few probes, the directions in which the residual R is largest. The
+       present M is among them, so an inexact span never makes anything worse. Ranks grow and fall here.
+    2. *Least squares.* τ‖M‖₊ is the least of ½τ(‖F‖² + ‖H‖²) over M = F·Hᵀ, so one sweep of alternating least squares
+       from the balanced factors improves the same objective; it takes the place of dozens of shrinkages.
+
+    M is optimal when no direction of R is longer than τ: the duality gap, from the largest singular value seen, decides
+    when a strength has settled.
+
+    References
+    ----------
+    Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices.
+    Hastie, Mazumder, Lee and Zadeh (2015), Matrix completion and low-rank SVD via fast alternating least squares.
+    Hsieh and Olsen (2014), Nuclear norm minimization via active subspace selection.
+    """
+
+    def __init__(self, entries: Pattern, strengths, most: int, *, tol: float = 1e-4, seed: int = 0):
+        self.entries, self.strengths, self.most, self.tol, self.seed = entries, list(strengths), most, tol, seed
+        self.left = LeastSquares()
+        self._seen: tuple[object, NDArray, NDArray] | None = None  # of the last state, so that nothing is done twice
+
+    def pace(self, loop: Loop) -> Loop:
+        """The scheme itself says when it has settled: a small fall of the objective may only end a strength."""
+        return replace(loop, tol=None if loop.tol else 0.0)
+
+    def begin(self, M: LowRank | None = None) -> dict:
+        """M = 0, or a given one, and random probes turned to the residual."""
+        M = LowRank.nothing(self.entries.shape, self.entries.dtype) if M is None else M
+        width = min(_PROBES, min(self.entries.shape))
+        state = {
+            "stage": 0, "steps": 0, "in_stage": 0, "value": np.inf, "gap": np.inf, "settled": False,
+            "probes": self._random(width, 0), "path_rank": np.zeros(len(self.strengths), np.int64),
+            "path_objective": np.zeros(len(self.strengths)),
+        }  # fmt: skip
+        return self._look({**state, "U": M.U, "s": M.s, "V": M.V})
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        tau = self.strengths[state["stage"]]
+        product = self._about(state)[1]
+        M = LowRank(state["U"], state["s"], state["V"])
+        Q = np.hstack([M.V, state["probes"]])
+        if M.rank:  # (R + M)·Q
+            product = product.copy()
+            product[:, : M.rank] += M.U * M.s.astype(M.U.dtype)
+        new = self._sweep(shrink(product, Q, tau, self.most), tau)
+        moved = {**state, "U": new.U, "s": new.s, "V": new.V, "steps": state["steps"] + 1}
+        moved["in_stage"] = state["in_stage"] + 1
+        moved = self._judged(self._look(moved), state)
+        if moved["settled"]:  # a second, deeper look: the probes may have missed a direction
+            moved = self._judged(self._look(moved, _DEEP), state)
+        return moved, moved["value"]
+
+    def settled(self, state: dict) -> bool:
+        return bool(state["settled"])
+
+    def finish(self, state: dict) -> dict:
+        """Codes and components, balanced; directions too short to matter at this tolerance are dropped."""
+        M = LowRank(state["U"], state["s"], state["V"])
+        tails = np.sqrt(np.cumsum(M.s[::-1] ** 2))[::-1]
+        M = M.cut(int(np.count_nonzero(tails > 0.01 * self.tol * tails.max(initial=0.0))))
+        codes, components = M.padded().halves()
+        return {**state, **M._asdict(), "codes": codes, "components": components}
+
+    # -- the two halves ------------------------------------------------------------------------------------------
+
+    def _sweep(self, M: LowRank, tau: float) -> LowRank:
+        """One sweep of alternating least squares from the balanced factors of M."""
+        if not M.rank:
+            return M
+        e = self.entries
+        by_row, by_column = (e.indptr, e.indices), e.by_column[:2]
+        F, Z = M.halves()
+        H = np.ascontiguousarray(Z.T)
+        if M.rank <= _EXACT_RANK:
+            F = solve_rows(*by_row, e.values, None, H, F, tau)
+            H = solve_rows(*by_column, e.values_by_column, None, F, H, tau)
+        else:
+            for _ in range(2):
+                F = descend_rows(*by_row, e.values, None, H, F, tau, 3)
+                H = descend_rows(*by_column, e.values_by_column, None, F, H, tau, 3)
+        new = LowRank.of_factors(F, H)
+        # Directions that only rounding keeps alive cost time and no objective.
+        kept = int(np.count_nonzero(new.s > np.finfo(e.dtype).eps * new.s[0]))
+        return new if kept == new.rank else new.cut(kept)
+
+    # -- looking at the residual ---------------------------------------------------------------------------------
+
+    def _about(self, state: dict) -> tuple[NDArray, NDArray]:
+        """Residual, and its product with [V, probes], of a state: kept from `_look`, or found again after a restart."""
+        if self._seen is None or self._seen[0] is not state["U"]:
+            residual = self.entries.residual(LowRank(state["U"], state["s"], state["V"]))
+            Q = np.hstack([state["V"], state["probes"]])
+            self._seen = (state["U"], residual, self.entries.dot(residual, Q))
+        return self._seen[1:]
+
+    def _look(self, state: dict, depth: int = _DEPTH) -> dict:
+        """Turn the probes to the residual of a new M; with them come the objective and the duality gap."""
+        tau, M = self.strengths[state["stage"]], LowRank(state["U"], state["s"], state["V"])
+        residual = self.entries.residual(M)
+        probes, lengths = self._turned(residual, M, state["probes"], depth)
+        product = self.entries.dot(residual, np.hstack([M.V, probes]))
+        value, gap = self._gap(residual, M, tau, spectral_norm(product))
+        self._seen = (M.U, residual, product)
+        state = {**state, "probes": probes, "value": value, "gap": gap}
+        return self._enough_probes(state, int(np.count_nonzero(lengths > tau)))
+
+    def _turned(self, residual: NDArray, M: LowRank, probes: NDArray, depth: int) -> tuple[NDArray, NDArray]:
+        """Directions in which the residual is longest beside M, the best in a Krylov space, and its lengths in them."""
+        e, blocks = self.entries, [probes]
+        for _ in range(depth):
+            ahead = e.tdot(residual, _without(e.dot(residual, blocks[-1]), M.U))
+            blocks.append(np.linalg.qr(_without(ahead, M.V))[0])
+        K = _beside(M.V, np.hstack(blocks)[:, -(e.shape[1] - M.rank) :])
+        squares, Y = np.linalg.eigh(gram(e.dot(residual, K)))
+        Y = np.ascontiguousarray(Y[:, ::-1][:, : probes.shape[1]]).astype(K.dtype)
+        lengths = np.sqrt(np.maximum(squares[::-1][: probes.shape[1]], 0))
+        return matmul(K, Y), lengths
+
+    def _gap(self, residual: NDArray, M: LowRank, tau: float, norm: float) -> tuple[float, float]:
+        """Objective, and by what fraction of it a scaled residual shows it may lie above the best."""
+        r = residual.astype(np.float64, copy=False)
+        square, inner = float(r @ r), float(r @ self.entries.values)
+        value = 0.5 * square + tau * float(M.s.sum())
+        scale = dual_scale(inner, square, tau, norm)
+        return value, (value - scale * inner + 0.5 * scale**2 * square) / max(value, np.finfo(np.float64).tiny)
+
+    def _enough_probes(self, state: dict, wanted: int) -> dict:
+        """More probes when the residual is longer than τ in all of them, fewer when it is in few."""
+        width = state["probes"].shape[1]
+        room = min(self.entries.shape) - len(state["s"])
+        target = min(2 * width if wanted == width else max(_PROBES, min(width, 2 * wanted)), _MOST_PROBES, max(room, 0))
+        if target == width:
+            return state
+        if target < width:
+            probes = state["probes"][:, :target]
+        else:
+            more = self._random(target - width, state["steps"] + 1)
+            probes = _beside(state["V"], np.hstack([state["probes"], more]))
+        self._seen = None
+        return {**state, "probes": np.ascontiguousarray(probes)}
+
+    def _random(self, width: int, turn: int) -> NDArray:
+        rng = np.random.default_rng((self.seed, turn))
+        return rng.standard_normal((self.entries.shape[1], width)).astype(self.entries.dtype)
+
+    # -- strengths -----------------------------------------------------------------------------------------------
+
+    def _judged(self, state: dict, former: dict) -> dict:
+        """Has this strength settled? Then note it, and go on to the next one if there is one."""
+        stage, last = state["stage"], state["stage"] == len(self.strengths) - 1
+        fall = (former["value"] - state["value"]) / max(abs(former["value"]), np.finfo(np.float64).tiny)
+        grew = len(state["s"]) > len(former["s"])
+        limited = len(state["s"]) >= self.most  # then the gap may never close, and the fall must tell
+        tol = self.tol if last else _EARLY_GAP
+        still = np.isfinite(fall) and fall <= (0.1 if limited else 0.01) * tol and state["in_stage"] > 1
+        done = (state["gap"] <= tol and not grew) or still or (not last and state["in_stage"] >= _EARLY_STEPS)
+        rank, objective = state["path_rank"].copy(), state["path_objective"].copy()
+        rank[stage], objective[stage] = len(state["s"]), state["value"]
+        state = {**state, "path_rank": rank, "path_objective": objective, "settled": bool(done and last)}
+        return {**state, "stage": stage + 1, "in_stage": 0} if done and not last else state
+
+
+def dual_scale(inner: float, square: float, tau: float, norm: float) -> float:
+    """The c for which c·R is the best dual point: it maximises c⟨R, X⟩ − ½c²‖R‖² subject to c‖R‖₂ ≤ τ."""
+    tiny = np.finfo(np.float64).tiny
+    return max(0.0, min(inner / max(square, tiny), tau / max(norm, tiny)))
+
+
+def _without(B: NDArray, basis: NDArray) -> NDArray:
+    """B less its part in the span of orthonormal columns."""
+    return B - matmul(basis, cross(basis, B).astype(B.dtype)) if basis.shape[1] else B
+
+
+def _beside(basis: NDArray, B: NDArray) -> NDArray:
+    """An orthonormal basis of what B adds to orthonormal columns; any directions stand in where it adds nothing."""
+    return np.ascontiguousarray(np.linalg.qr(np.hstack([basis, _without(B, basis)]))[0][:, basis.shape[1] :])

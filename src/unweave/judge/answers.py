@@ -1,0 +1,133 @@
+"""What a fitted model answers when it is asked for ratings, for lists, or for the scores of everything.
+
+A model is known by what it can do, not by its class: it has ``predict(users, items, rows=True)`` and ``recommend``, or
+``transform`` and ``inverse_transform`` (every factorisation), or it is a baseline of this room.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave import parallel
+from unweave.data.named import NamedTable
+from unweave.judge.entries import Entries
+from unweave.judge.top import best_columns, blank
+
+_SCORES = 8_000_000  # scores in memory at a time
+
+
+def is_model(thing) -> bool:
+    """Whether this can be asked, or is itself an answer."""
+    return hasattr(thing, "fit") or hasattr(thing, "recommend")
+
+
+def item_ids(table) -> list | None:
+    """Ids of the columns of a table that knows them."""
+    if not isinstance(table, NamedTable):
+        return None
+    ids = getattr(table, "item_ids", None)
+    return list(table.columns) if ids is None and table.columns is not None else None if ids is None else list(ids)
+
+
+class Answers:
+    """The answers of one model about the users of one table.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    asked : table
+        The test part: whose users and items, by position.
+    given : table, optional
+        What is known of these users, for models that were not fitted on them, or that keep no users; the model folds it
+        in (``transform``). Without it the users are those of the fit.
+    """
+
+    def __init__(self, model, asked, given=None):
+        self.model, self.given = model, given
+        self.shape = Entries(asked, "test").shape
+        known = None if given is None else Entries(given, "given")
+        if known is not None and known.shape != self.shape:
+            raise ValueError(f"given has shape {known.shape}, the test part {self.shape}: give parts of one table")
+        self.seen: sp.csr_array | None = getattr(model, "seen_", None) if known is None else known.csr()
+        self._check_items(asked)
+        self._codes: Any = None
+
+    def _check_items(self, asked) -> None:
+        mine, theirs = getattr(self.model, "item_ids_", None), item_ids(asked)
+        if mine is not None and theirs is not None and list(mine) != theirs:
+            raise ValueError("the test part has other items than the model, or in another order: split one table")
+        width = getattr(self.model, "n_features_in_", self.shape[1])
+        if width != self.shape[1]:
+            raise ValueError(f"the model knows {width} items, the test part has {self.shape[1]}: split one table")
+
+    def entries(self, rows: NDArray, columns: NDArray) -> NDArray:
+        """Predictions at pairs of positions, in data units."""
+        if hasattr(self.model, "predict_entries"):
+            return self.model.predict_entries(rows, columns, given=self.given)
+        if self.given is None and _predicts_pairs(self.model):
+            return np.asarray(self.model.predict(rows, columns, rows=True))
+        order = np.argsort(rows, kind="stable")
+        out = np.empty(len(rows))
+        users, first = np.unique(rows[order], return_index=True)
+        ends = np.append(first, len(rows))
+        for start, block in self.scores(users):
+            part = order[ends[start] : ends[start + len(block)]]
+            out[part] = block[np.searchsorted(users, rows[part]) - start, columns[part]]
+        return out
+
+    def lists(self, users: NDArray, n: int) -> NDArray:
+        """Positions of the n items that each user is recommended, best first; -1 ends a short list."""
+        if hasattr(self.model, "predict_entries"):
+            return self.model.recommend(users, n, given=self.given)[0]
+        if hasattr(self.model, "recommend"):
+            who = users if self.given is None else self._rows(self.given, users)
+            return np.asarray(self.model.recommend(who, n, rows=True)[0], dtype=np.int64)
+        out = np.empty((len(users), n), np.int64)
+        for start, block in self.scores(users):
+            blank(block, self.seen, users[start : start + len(block)])
+            out[start : start + len(block)] = best_columns(block, n)[0]
+        return out
+
+    def scores(self, users: NDArray) -> Iterator[tuple[int, NDArray]]:
+        """(place of the first user, scores of every item) for some users at a time, theirs to overwrite."""
+        codes = self.codes()
+        size = max(1, _SCORES // max(1, self.shape[1]))
+        for start, stop in parallel.chunks(len(users), size):
+            with parallel.single_blas():
+                block = np.asarray(self.model.inverse_transform(codes[users[start:stop]]))
+            if block.shape != (stop - start, self.shape[1]) or block.dtype.kind != "f":
+                raise TypeError("the model's inverse_transform does not give one number for each item")
+            yield start, block if block.flags.writeable else block.copy()
+
+    def codes(self):
+        """Codes of all users of the table."""
+        if self._codes is None:
+            self._codes = self.model.codes_for(self.given) if hasattr(self.model, "codes_for") else self._transformed()
+        return self._codes
+
+    def _transformed(self):
+        if self.given is not None:
+            return self.model.transform(self.given)
+        codes = getattr(self.model, "codes_", None)
+        if codes is None or codes.shape[0] != self.shape[0]:
+            raise ValueError(
+                "the model keeps no codes for the users of the test part: pass given=, their known ratings"
+            )
+        return codes
+
+    @staticmethod
+    def _rows(given, users: NDArray):
+        """Some rows of a table of any kind, as a plain array."""
+        X = given.X if isinstance(given, NamedTable) else given
+        return X.tocsr()[users] if sp.issparse(X) else np.asarray(X)[users]
+
+
+def _predicts_pairs(model) -> bool:
+    predict = getattr(model, "predict", None)
+    return predict is not None and "rows" in inspect.signature(predict).parameters

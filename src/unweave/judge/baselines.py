@@ -1,0 +1,149 @@
+"""What a model has to beat: predictions that need next to no learning.
+
+Sparse means unobserved here, and so does NaN in a dense table. Every baseline is a product of codes and components too,
+x_ij ≈ u_i·z_j with few columns: biases ride in them as they do in :class:`unweave.MatrixCompletion`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.judge.baseline import Baseline
+from unweave.judge.checks import number, whole
+
+
+class Mean(Baseline):
+    """x_ij ≈ μ, the mean of all known entries: the error of knowing nothing about users and items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Mean().fit(np.array([[1.0, np.nan], [2.0, 3.0]])).predict_entries([0], [1])
+    array([2.])
+    """
+
+    _one_order = True
+
+    def _learn(self, X):
+        self.mean_ = float(X.data.mean(dtype=np.float64))
+        self.components_ = np.full((1, X.shape[1]), self.mean_, X.dtype)
+
+    def _code(self, X):
+        return np.ones((X.shape[0], 1), X.dtype)
+
+
+class Biases(Baseline):
+    """x_ij ≈ μ + a_i + b_j: generous users and good items, no taste.
+
+    b_j = Σ_i (x_ij − μ) / (d + n_j) over the n_j known entries of column j, then
+    a_i = Σ_j (x_ij − μ − b_j) / (d' + n_i) over the n_i of row i. The damping pulls biases with few entries to zero.
+
+    Parameters
+    ----------
+    item_damping : float, default=5
+        d, in entries. The defaults had the least error on held-out entries of MovieLens-100K among 2, 5, 10 and 25;
+        larger data may want more (Koren: 25 and 10).
+    user_damping : float, default=5
+        d'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> model = Biases(item_damping=0, user_damping=0).fit(np.array([[1.0, 2.0], [3.0, np.nan]]))
+    >>> model.predict_entries([1], [1])
+    array([3.])
+
+    References
+    ----------
+    Koren (2010), Factor in the neighbors: scalable and accurate collaborative filtering, section 2.1.
+    """
+
+    _one_order = True
+
+    def __init__(self, item_damping=5.0, user_damping=5.0):
+        self.item_damping = item_damping
+        self.user_damping = user_damping
+
+    def _learn(self, X):
+        mean = float(X.data.mean(dtype=np.float64))
+        self.item_bias_ = _damped(X.indices, X.data - mean, X.shape[1], number(self.item_damping, "item_damping"))
+        self.mean_ = mean
+        self.components_ = np.stack([np.ones(X.shape[1]), mean + self.item_bias_]).astype(X.dtype)
+
+    def _code(self, X):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        rest = X.data - self.mean_ - self.item_bias_[X.indices]
+        bias = _damped(rows, rest, X.shape[0], number(self.user_damping, "user_damping"))
+        return np.stack([bias, np.ones(X.shape[0])], axis=1).astype(X.dtype)
+
+
+class MeanImputedSVD(Baseline):
+    """Holes filled with the mean of their column, then the singular value decomposition of rank k.
+
+    x_ij ≈ b_j + (r_i V Vᵀ)_j, where r_ij = x_ij − b_j at the known entries and 0 elsewhere, b_j is the mean of column j
+    (of everything where the column is empty) and V are the k leading right singular vectors of R = (r_ij). R is sparse,
+    so the filled table never exists.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        k; cut to the shorter side of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MeanImputedSVD(1).fit(np.array([[1.0, 5.0], [3.0, np.nan]])).predict_entries([1], [1]).round(6)
+    array([5.])
+
+    References
+    ----------
+    Sarwar, Karypis, Konstan and Riedl (2000), Application of dimensionality reduction in recommender system.
+    """
+
+    def __init__(self, n_components=10):
+        self.n_components = n_components
+
+    def _learn(self, X):
+        from unweave.solve.svd import truncated_svd
+
+        k = min(whole(self.n_components, "n_components"), *X.shape)
+        sums = np.bincount(X.indices, X.data, X.shape[1])
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        self.item_mean_ = np.where(counts > 0, sums / np.maximum(counts, 1), X.data.mean(dtype=np.float64))
+        vectors = truncated_svd(self._rest(X), k, codes=False).Vt
+        self.components_ = np.vstack([vectors, self.item_mean_]).astype(X.dtype)
+
+    def _rest(self, X: sp.csr_array) -> sp.csr_array:
+        rest = (X.data - self.item_mean_[X.indices]).astype(X.dtype)
+        return sp.csr_array((rest, X.indices, X.indptr), shape=X.shape)
+
+    def _code(self, X):
+        return np.hstack([self._rest(X) @ self.components_[:-1].T, np.ones((X.shape[0], 1), X.dtype)])
+
+
+class Popularity(Baseline):
+    """The score of an item is the number of users who have it: everybody is recommended the same, less what they know.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> bought = sp.csr_array(np.array([[1.0, 0, 1, 0], [0, 0, 1, 1], [0, 0, 1, 0]]))
+    >>> Popularity().fit(bought).recommend([2, 0], 2)[0].tolist()
+    [[0, 3], [3, 1]]
+    """
+
+    _one_order = True
+
+    def _learn(self, X):
+        self.components_ = np.bincount(X.indices, minlength=X.shape[1])[None, :].astype(X.dtype)
+
+    def _code(self, X):
+        return np.ones((X.shape[0], 1), X.dtype)
+
+
+def _damped(places: NDArray, values: NDArray, size: int, damping: float) -> NDArray[np.float64]:
+    """Sums of the values at each place, over their number and the damping; 0 where there are none."""
+    counts = np.bincount(places, minlength=size) + damping
+    return np.bincount(places, values, size) / np.where(counts > 0, counts, 1)
