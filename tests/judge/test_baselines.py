@@ -134,7 +134,7 @@ def test_threads_do_not_change_a_bit(rng, model, two_threads):
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (Biases(item_damping=-1), ValueError, "item_damping must be a finite number from 0 on"),
+        (Biases(item_damping=-1), ValueError, "item_damping must be a finite number of at least 0"),
         (Biases(user_damping="x"), TypeError, "user_damping must be a number"),
         (Biases(user_damping=np.inf), ValueError, "user_damping"),
         (MeanImputedSVD(0), ValueError, "n_components must be at least 1"),

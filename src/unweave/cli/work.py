@@ -15,7 +15,7 @@ import numpy as np
 from unweave.cli.output import write_files
 from unweave.cli.say import Speaker
 from unweave.data.named import NamedTable
-from unweave.data.recipe import Recipe
+from unweave.data.recipe import Recipe, prepare
 
 
 @dataclass
@@ -45,6 +45,28 @@ def read_table(settings, speaker: Speaker) -> NamedTable:
     for note in table.notes:
         speaker.note(note)
     return table
+
+
+def read_known(settings, speaker: Speaker, instead: str) -> NamedTable:
+    """The file as a table of which most is known; ratings are refused with what to do `instead`."""
+    table = read_table(settings, speaker)
+    if table.missing == "zeros":
+        raise ValueError(f"{settings.file} holds ratings, most of them unknown: {instead}")
+    return table
+
+
+def ready(settings, speaker: Speaker, table: NamedTable, *, centre: bool = True) -> tuple[NamedTable, Recipe, str]:
+    """The table as a model takes it, the recipe, and the Python that prepares it; what was decided is said."""
+    prepared, recipe = prepare(table, scale=settings.scale, centre=centre)
+    for note in recipe.notes:
+        speaker.note(note)
+    more = "" if centre else ", centre=False"
+    return prepared, recipe, f"ready, recipe = unweave.prepare(table, scale={settings.scale!r}{more})"
+
+
+def holes(table: NamedTable) -> str:
+    """The argument `missing` as Python, where it is needed."""
+    return f", missing={table.missing!r}" if table.missing else ""
 
 
 def reading(settings) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from unweave import parallel
+from unweave.data.arguments import whole
 from unweave.data.table import Table, check_table
-from unweave.judge.checks import whole
 from unweave.judge.top import best_columns, blank, in_one_order
 
 _PAIRS = 1 << 16  # pairs of a task
@@ -80,7 +80,7 @@ class Baseline(BaseEstimator):
         `users` are positions in the table of the fit, or in the table `given`, whose known entries are then what was
         seen. A list that is too short ends in -1 with the score -inf.
         """
-        n, codes = whole(n, "n"), self.codes_for(given)
+        n, codes = whole(n, "n", 1), self.codes_for(given)
         seen = self.seen_ if given is None else _known(check_table(self, given, "auto", reset=False))
         return self._top(codes, seen if exclude_seen else None, np.atleast_1d(np.asarray(users)), n)
 

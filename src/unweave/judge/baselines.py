@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.arguments import number, whole
 from unweave.judge.baseline import Baseline
-from unweave.judge.checks import number, whole
 
 
 class Mean(Baseline):
@@ -108,7 +108,7 @@ class MeanImputedSVD(Baseline):
     def _learn(self, X):
         from unweave.solve.svd import truncated_svd
 
-        k = min(whole(self.n_components, "n_components"), *X.shape)
+        k = min(whole(self.n_components, "n_components", 1), *X.shape)
         sums = np.bincount(X.indices, X.data, X.shape[1])
         counts = np.bincount(X.indices, minlength=X.shape[1])
         self.item_mean_ = np.where(counts > 0, sums / np.maximum(counts, 1), X.data.mean(dtype=np.float64))

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.arguments import whole
 from unweave.judge.answers import Answers, is_model, item_ids
-from unweave.judge.checks import whole
 from unweave.judge.entries import Entries, part
 
 
@@ -100,9 +100,9 @@ def coverage(recommended, items, n: int = 10, *, given=None) -> float:
     >>> coverage([[0, 1], [1, 2]], 4, 2)
     0.75
     """
-    n = whole(n, "n")
+    n = whole(n, "n", 1)
     if isinstance(items, int | np.integer) and not is_model(recommended):
-        items = whole(items, "items")
+        items = whole(items, "items", 1)
         lists = _positions(recommended, None, items, n)
     elif is_model(recommended):
         asked = Entries(items, "items")
@@ -153,7 +153,7 @@ class Hits:
 
 def hits_of(recommended, relevant, n: int, given=None) -> Hits:
     """Hits of the users who have a relevant item."""
-    n, entries = whole(n, "n"), Entries(relevant, "relevant")
+    n, entries = whole(n, "n", 1), Entries(relevant, "relevant")
     users = np.flatnonzero(entries.counts)
     if not len(users):
         raise ValueError("relevant has no entry: no user has a relevant item")

@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.arguments import generator, whole
 from unweave.data.named import NamedTable
-from unweave.judge.checks import generator, share, whole
+from unweave.judge.checks import share
 from unweave.judge.entries import Entries, part
 
 HOW = ("random", "last", "by-user")
@@ -58,7 +59,7 @@ def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, rando
         raise ValueError(f"how={how!r} is not known; use one of {', '.join(map(repr, HOW))}")
     entries, times = _opened(ratings, time)
     if how == "last":
-        held = _last(entries, times, whole(n_last, "n_last"))
+        held = _last(entries, times, whole(n_last, "n_last", 1))
     elif how == "by-user":
         held = _users(entries, share(test, "test"), generator(random_state))[entries.rows]
     else:

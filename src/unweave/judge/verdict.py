@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from unweave.data.arguments import whole
 from unweave.judge.answers import Answers
 from unweave.judge.area import auc_of_users
 from unweave.judge.baseline import Baseline
 from unweave.judge.baselines import Biases, Mean, MeanImputedSVD, Popularity
-from unweave.judge.checks import whole
 from unweave.judge.entries import Entries
 from unweave.judge.errors import differences
 from unweave.judge.ranking import count_hits, relevant_items
@@ -125,7 +125,7 @@ def judge(
     asked = Entries(test, "test")
     if not len(asked):
         raise ValueError("test has no entry to judge by" + ("; lower at_least" if at_least is not None else ""))
-    measure = _ranking(test, asked, whole(n, "n"), notes) if kind == "ranking" else _errors(test)
+    measure = _ranking(test, asked, whole(n, "n", 1), notes) if kind == "ranking" else _errors(test)
     baselines = _baselines(train, kind, notes)
     names = [type(baseline).__name__ for baseline in baselines]
     mine = type(model).__name__

@@ -7,8 +7,8 @@ import numpy as np
 from unweave.cli.choose import wanted
 from unweave.cli.say import Speaker
 from unweave.cli.work import Job, finish, read_line, read_table
+from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
-from unweave.data.recipe import prepare
 
 
 def run(settings) -> int:
@@ -32,15 +32,13 @@ def job(settings, speaker: Speaker) -> Job:
 def _numbers(settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import MatrixCompletion
 
-    ready, recipe = prepare(table, scale=settings.scale)
-    for note in recipe.notes:
-        speaker.note(note)
+    ready, recipe, prepared = make_ready(settings, speaker, table)
     most = min(ready.shape)
     k = wanted(settings.k, ready, lambda t: _rank(t, most), most, speaker.note)
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
     lines = [
         read_line(settings),
-        f"ready, recipe = unweave.prepare(table, scale={settings.scale!r})",
+        prepared,
         f"model = unweave.MatrixCompletion({k}, random_state={settings.seed}, missing={ready.missing!r}).fit(ready)",
         "predicted = recipe.restore(model.inverse_transform(model.transform(ready)))",
     ]

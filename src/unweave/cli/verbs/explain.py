@@ -6,8 +6,8 @@ import numpy as np
 
 from unweave.cli.choose import knee, wanted
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, finish, read_line, read_table
-from unweave.data.recipe import prepare
+from unweave.cli.work import Job, finish, holes, read_known, read_line
+from unweave.cli.work import ready as make_ready
 
 _COUNTED = ("text", "counts", "pairs")
 
@@ -21,19 +21,12 @@ def job(settings, speaker: Speaker) -> Job:
     """NMF: by KL for counts, by squares otherwise; parts that may subtract where the table has negative numbers."""
     from unweave import NMF, Factorization
 
-    table = read_table(settings, speaker)
-    if table.missing == "zeros":
-        raise ValueError(f"{settings.file} holds ratings, most of them unknown: use `unweave complete`")
+    table = read_known(settings, speaker, "use `unweave complete`")
     counted = table.kind in _COUNTED
-    ready, recipe = prepare(
-        table, scale="none" if counted and settings.scale == "auto" else settings.scale, centre=False
-    )
-    for note in recipe.notes:
-        speaker.note(note)
+    ready, recipe, prepared = make_ready(settings, speaker, table, centre=False)
     k = wanted(settings.k, ready, knee, min(ready.shape), speaker.note)
     X = ready.X.data if ready.sparse else ready.X
     shared = dict(random_state=settings.seed, missing=ready.missing)
-    holes = f", missing={ready.missing!r}" if ready.missing else ""
     if X.size and np.nanmin(X) < 0:
         speaker.note("some numbers are negative: amounts are kept non-negative, the parts themselves may subtract")
         model = Factorization(k, codes="nonnegative", components="l2-ball", **shared)
@@ -44,7 +37,7 @@ def job(settings, speaker: Speaker) -> Job:
         made = f"unweave.NMF({k}, loss={loss!r}, random_state={settings.seed}"
     lines = [
         read_line(settings),
-        f"ready, recipe = unweave.prepare(table, scale={settings.scale!r}, centre=False)",
-        f"model = {made}{holes}).fit(ready)",
+        prepared,
+        f"model = {made}{holes(ready)}).fit(ready)",
     ]
     return Job(settings, speaker, table, ready, recipe, model, k, lines)
