@@ -83,8 +83,24 @@ def _sentences() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
         yield f"Factorization {codes} codes", partial(_sentence, codes=codes), ("dense", "nan")
 
 
+def _read_numbers() -> Any:
+    """Read a file that is just large enough for the compiled reader."""
+    import tempfile
+    from pathlib import Path
+
+    import unweave.kernels  # noqa: F401  (or the file would have to be larger)
+    from unweave.data.readers import numbers, read
+
+    row = b"1.5,-2.25,3e-5\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "numbers.csv")
+        path.write_bytes(row * (numbers.LARGE // len(row) + 1))
+        return read(path)
+
+
 def jobs() -> Iterator[Job]:
-    """Every fit of the warm-up as (what it is, what to call)."""
+    """Every job of the warm-up as (what it is, what to call)."""
+    yield "reading large files of numbers", _read_numbers
     made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
     for name, make, kinds in _models():
         for kind in kinds:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests.data.readers.spoil import spoiled
 import unweave.kernels  # noqa: F401  (loaded, so that files need not be so large)
+from tests.data.readers.spoil import spoiled
 from unweave.data.readers import ReadError, delimited, numbers, read
 from unweave.data.readers.cells import parse
 

@@ -61,7 +61,10 @@ def chunks(source: Source, skip: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
             file.readline()
         line = skip + 1
         if isinstance(getattr(file, "raw", None), io.FileIO) and hasattr(os, "pread"):
-            line = yield from _plain(file, line, size)
+            rest = yield from _plain(file, line, size)
+            if rest is None:
+                return
+            line = rest
         held = b""
         while data := file.read(size):
             held = held + data if held else data
@@ -83,14 +86,20 @@ def chunks(source: Source, skip: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
         yield Chunk(held, line)
 
 
-def _plain(file: BinaryIO, line: int, size: int) -> Generator[Chunk, None, int]:
-    """Chunks of a file on disk, each copied once, up to the first quote or blank line; the line to go on with."""
+def _plain(file: BinaryIO, line: int, size: int) -> Generator[Chunk, None, int | None]:
+    """Chunks of a file on disk, each copied once, up to a quote or a blank line; the line to go on with, if any."""
     descriptor, first = file.fileno(), file.tell()
+    length = os.fstat(descriptor).st_size
     start = first
     while True:
         end = _line_end(descriptor, start + size)
-        data = os.pread(descriptor, max(0, end - start), start).removesuffix(b"\r")
+        data = os.pread(descriptor, max(0, end - start), start)
         number = partial(_line_at, file.name, first, start, line)
+        if end >= length and b'"' not in data:
+            if data := data.rstrip(b"\r\n"):
+                yield Chunk(data, number)
+            return None
+        data = data.removesuffix(b"\r")
         if not data or b'"' in data or data[-1] in b"\r\n":
             file.seek(start)
             return number()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from unweave.data.named import NamedTable
+from unweave.data.readers import numbers, wide
 from unweave.data.readers.cells import Parsed, Retype, parse
 from unweave.data.readers.chunks import Chunk, chunks
 from unweave.data.readers.dialect import count, find_delimiter, learn
@@ -17,7 +18,6 @@ from unweave.data.readers.finish import dense_table, frame_table, row_names
 from unweave.data.readers.layout import Layout, plan_columns
 from unweave.data.readers.options import Options
 from unweave.data.readers.source import Source
-from unweave.data.readers.wide import fits, parse_wide
 from unweave.data.readers.words import MARKERS, is_missing, is_number
 
 _AHEAD = 2
@@ -71,9 +71,9 @@ def _assemble(source: Source, options: Options, layout: Layout) -> NamedTable:
     rows = Rows(len(layout.numbers), options.dtype)
     texts: dict[int, list[Any]] = {j: [] for j in layout.texts}
     holes = False
-    work = parse_wide if fits(layout) else parse
+    work, pieces, threads = _way(source, layout)
     read, size = 0, 0 if source.compressed else source.size()
-    for chunk, parsed in _in_order(chunks(source, layout.dialect.skip), lambda c: work(c, layout, options.dtype)):
+    for chunk, parsed in _in_order(pieces, lambda c: work(c, layout, options.dtype), threads):
         read += len(chunk.data) + 1
         if len(rows) == 0 and size > read:
             rows.expect(int(len(parsed.values) * size / read * 1.02) + 1)
@@ -84,14 +84,22 @@ def _assemble(source: Source, options: Options, layout: Layout) -> NamedTable:
     return _table(source, options, layout, rows, texts, holes)
 
 
-def _in_order(pieces: Iterable[Chunk], work: Callable[[Chunk], Parsed]) -> Iterator[tuple[Chunk, Parsed]]:
+def _way(source: Source, layout: Layout) -> tuple[numbers.Work, Iterator[Chunk], int]:
+    """How chunks are parsed, the chunks, and how many at once."""
+    work = wide.parse_wide if wide.fits(layout) else parse
+    if numbers.fits(layout):
+        return numbers.Quick(work), numbers.pieces(layout), numbers.threads()
+    return work, chunks(source, layout.dialect.skip), _AHEAD
+
+
+def _in_order(pieces: Iterable[Chunk], work: Callable[[Chunk], Parsed], threads: int) -> Iterator[tuple[Chunk, Parsed]]:
     """Chunks with their results; the next are parsed while the caller stores this one."""
-    with ThreadPoolExecutor(_AHEAD) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         waiting: deque = deque()
         try:
             for piece in pieces:
                 waiting.append((piece, pool.submit(work, piece)))
-                if len(waiting) > _AHEAD:
+                if len(waiting) > threads:
                     done, result = waiting.popleft()
                     yield done, result.result()
             while waiting:

@@ -43,7 +43,10 @@ class Rows:
 
     def expect(self, n: int) -> None:
         """Make room for `n` rows in all."""
-        if n > len(self._data):
+        if n > len(self._data) and self._count == 0:
+            # resize would write zeros everywhere
+            self._data = np.empty((n, self._data.shape[1]), dtype=self._data.dtype)
+        elif n > len(self._data):
             self._resize(n)
 
     def _resize(self, n: int) -> None:
