@@ -11,7 +11,7 @@ _TABLE = "predict(X) of a recommender is the completed table; this check wants o
 
 
 def _expected(estimator) -> dict[str, str]:
-    if isinstance(estimator, unweave.MatrixCompletion):
+    if isinstance(estimator, unweave.MatrixCompletion | unweave.ImplicitALS):
         return {"check_estimator_sparse_array": _TABLE, "check_estimator_sparse_matrix": _TABLE}
     if not isinstance(estimator, unweave.KMeans):
         return {}
@@ -29,6 +29,7 @@ def _expected(estimator) -> dict[str, str]:
         unweave.NMF(),
         unweave.KMeans(),
         unweave.MatrixCompletion(),
+        unweave.ImplicitALS(n_components=3),
         unweave.SoftImpute(),
         unweave.SingularValueThresholding(),
         unweave.TableImputer(),

@@ -7,7 +7,20 @@ from importlib import import_module
 from benchmarks.harness import Row
 
 # In the order of the printed table.
-FILES = ["pca", "svd_sparse", "nmf_dense", "nmf_text", "nmf_kl", "kmeans_high", "kmeans_low", "als", "front_door"]
+FILES = [
+    "pca",
+    "svd_sparse",
+    "nmf_dense",
+    "nmf_text",
+    "nmf_kl",
+    "kmeans_high",
+    "kmeans_low",
+    "als",
+    "implicit",
+    "soft_impute",
+    "imputer",
+    "front_door",
+]
 
 
 def rows() -> dict[str, Row]:

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unweave import judge, losses, penalties
-    from unweave.complete import MatrixCompletion, SingularValueThresholding, SoftImpute, TableImputer
+    from unweave.complete import (
+        ImplicitALS,
+        MatrixCompletion,
+        SingularValueThresholding,
+        SoftImpute,
+        TableImputer,
+    )
     from unweave.complete.ratings import ratings
     from unweave.compress import PCA, TruncatedSVD
     from unweave.data.named import NamedTable
@@ -42,6 +48,7 @@ __all__ = [
     "NMF",
     "KMeans",
     "MatrixCompletion",
+    "ImplicitALS",
     "SoftImpute",
     "SingularValueThresholding",
     "TableImputer",
@@ -67,6 +74,7 @@ _HOMES: dict[str, str | None] = {
     "NMF": "unweave.explain",
     "KMeans": "unweave.group",
     "MatrixCompletion": "unweave.complete",
+    "ImplicitALS": "unweave.complete",
     "SoftImpute": "unweave.complete",
     "SingularValueThresholding": "unweave.complete",
     "TableImputer": "unweave.complete",

@@ -63,6 +63,11 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
     yield "KMeans", lambda: unweave.KMeans(3, **few), every
     yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **few), ("sparse", "nan")
+    yield "MatrixCompletion sgd", lambda: unweave.MatrixCompletion(3, ridge=0.1, solver="sgd", **few), ("sparse",)
+    yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **few), ("sparse",)
+    for solver in ("cholesky", "cg", "subspace"):
+        yield f"ImplicitALS {solver}", partial(unweave.ImplicitALS, 3, solver=solver, **few), ("sparse",)
+    yield "SoftImpute", lambda: unweave.SoftImpute(strength=0.1, **few), ("sparse", "nan")
     yield from _sentences()
 
 

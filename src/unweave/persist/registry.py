@@ -16,6 +16,7 @@ ESTIMATORS: dict[str, str] = {
     "NMF": "unweave.explain",
     "KMeans": "unweave.group",
     "MatrixCompletion": "unweave.complete",
+    "ImplicitALS": "unweave.complete",
     "SoftImpute": "unweave.complete",
     "SingularValueThresholding": "unweave.complete",
     "TableImputer": "unweave.complete",
