@@ -167,6 +167,12 @@ def test_wrong_usage_exits_2(unweave, words):
     assert unweave(*words, expect=2).stdout == ""
 
 
+def test_remedies_are_named_as_options(unweave, tmp_path):
+    (tmp_path / "latin.csv").write_bytes(b"caf\xe9,b\n1,2\n3,4\n4,9\n")
+    assert "--encoding 'latin-1'" in unweave("describe", "latin.csv", expect=1).stderr
+    assert "café" in unweave("describe", "latin.csv", "--encoding", "latin-1").stderr
+
+
 def test_debug_shows_where(unweave):
     done = subprocess.run([str(PROGRAM), "group", "nowhere.csv", "--debug"], capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" in done.stderr

@@ -21,7 +21,7 @@ def wanted(text: str, table: NamedTable, choose: Callable[[NamedTable], tuple[in
         return int(text)
     k, why = choose(table)
     k = min(k, most)
-    say(f"{k} components: {why}")
+    say(f"{k} component{'s' if k > 1 else ''}: {why}")
     return k
 
 

@@ -59,6 +59,8 @@ READING: Parameters = {
     "names": (Annotated[str, _share("Column of the row names: its name, 'auto' or 'none'.")], "auto"),
     "delimiter": (Annotated[str, _share("Between the fields of a text file; found out unless given.")], ""),
     "encoding": (Annotated[str, _share("Of text files.")], "utf-8"),
+    "limit": (Annotated[int | None, typer.Option(help="Most bytes that a packed file may unpack to.", min=1,
+                                                 rich_help_panel=_READ)], None),
     "dtype": (
         Annotated[str, typer.Option(help="float64 or float32.", callback=_one_of("float64", "float32"),
                                     rich_help_panel=_READ)],

@@ -73,7 +73,7 @@ def reading(settings) -> dict[str, Any]:
     """The options of the command line as arguments of :func:`unweave.read`; None where the default holds."""
     words = {"none": None}
     given: dict[str, Any] = {}
-    for name in ("format", "missing", "names", "delimiter", "encoding", "dtype", "stop_words", "lines"):
+    for name in ("format", "missing", "names", "delimiter", "encoding", "dtype", "limit", "stop_words", "lines"):
         value = getattr(settings, name, None)
         if value is not None and value != _DEFAULTS[name]:
             given[name] = words.get(value, value) if name in ("missing", "stop_words") else value
@@ -84,7 +84,7 @@ def reading(settings) -> dict[str, Any]:
 
 _DEFAULTS = {
     "format": "auto", "missing": "auto", "names": "auto", "delimiter": "", "encoding": "utf-8", "dtype": "float64",
-    "stop_words": "english", "lines": False,
+    "limit": None, "stop_words": "english", "lines": False,
 }  # fmt: skip
 
 
