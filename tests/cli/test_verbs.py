@@ -137,6 +137,11 @@ def test_plan_says_what_would_run_and_writes_nothing(unweave, wine, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["wine.csv"]
 
 
+def test_plan_of_ratings(unweave, ratings):
+    answer = json.loads(unweave("plan", ratings, "--json").stdout)
+    assert (answer["job"], answer["model"], answer["max_iter"]) == ("complete", "MatrixCompletion", 50)
+
+
 def test_quiet_says_nothing(unweave, wine):
     done = unweave("compress", wine, "-k", "2", "--quiet")
     assert done.stdout == done.stderr == ""

@@ -90,7 +90,7 @@ def _refit(model: Any, view: View, seen: NDArray) -> NDArray:
 
     changes: dict[str, Any] = {"callback": _Clock(), "checkpoint": None, "verbose": False, "missing": "nan"}
     known = model.get_params(deep=False)
-    changes["max_iter"] = min(_ITERATIONS, int(known.get("max_iter", _ITERATIONS)))
+    changes["max_iter"] = min(_ITERATIONS, int(known.get("max_iter") or _ITERATIONS))  # None: as the solver likes
     if "n_components" in known:
         changes["n_components"] = len(components_of(model))
     X: Any = seen

@@ -23,7 +23,7 @@ def run(settings) -> int:
     asked = SimpleNamespace(**{**vars(settings), "verb": chosen, "scale": "auto", "seed": 0})
     job = import_module(f"unweave.cli.verbs.{chosen}").job(asked, speaker)
     job.model.set_params(verbose=False)
-    most = job.model.max_iter
+    most = job.model.max_iter or job.model._default_max_iter()
     with Speaker(SimpleNamespace(quiet=True, as_json=False)).hearing():
         job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(job.ready)
     seconds, done = float(job.model.history_.seconds[-1]), len(job.model.history_)
