@@ -139,7 +139,8 @@ def test_plan_says_what_would_run_and_writes_nothing(unweave, wine, tmp_path):
 
 def test_plan_of_ratings(unweave, ratings):
     answer = json.loads(unweave("plan", ratings, "--json").stdout)
-    assert (answer["job"], answer["model"], answer["max_iter"]) == ("complete", "MatrixCompletion", 50)
+    assert (answer["job"], answer["model"]) == ("complete", "MatrixCompletion")
+    assert 1 <= answer["max_iter"] <= 50, "the solver's own number, or as many as it took"
 
 
 def test_quiet_says_nothing(unweave, wine):
