@@ -11,9 +11,9 @@ from unweave.objectives import Dense, Objective, Observed
 from unweave.solve.iterate import Loop, iterate
 
 SHARE = 0.1  # of the entries is held out
-STRENGTHS = np.geomspace(0.5, 64, 22)  # in units of the spread of the entries
+STRENGTHS = np.geomspace(64, 0.5, 15)  # in units of the spread of the entries; tried from the strongest down
 RANKS = (1, 2, 4, 8, 16, 32, 64)
-_SWEEPS = 6
+_SWEEPS = 12
 _WORSE = 1.02  # the path ends when the error is so much above its least
 
 
@@ -48,17 +48,18 @@ def spread(objective: Observed) -> float:
 def ridge_path(
     begin: Callable[[float], tuple[object, dict]], strengths: Iterable[float], test: Observed
 ) -> dict[float, float]:
-    """Root-mean-square error on `test` for each ridge of a rising row, each fit beginning where the last one ended.
+    """Root-mean-square error on `test` for each ridge of a falling row; the path ends once the error rises.
 
-    ``begin(strength)`` gives the scheme for a ridge and its own start. The path ends once the error rises. It goes from
-    weak to strong because a strong ridge leaves factors of zero, which no weaker one would lift again.
+    ``begin(strength)`` gives the scheme for a ridge and a start. Every fit has the start of the first: one that began
+    where a stronger ridge ended would begin at zeros, which least squares cannot leave, and one that began where a
+    weaker one ended would carry its overfitting along.
     """
     errors: dict[float, float] = {}
-    state = None
+    start = None
     for strength in strengths:
         scheme, first = begin(float(strength))
-        loop = Loop(max_iter=_SWEEPS, tol=0)
-        state, _ = iterate(scheme.step, first if state is None else state, loop)  # type: ignore[attr-defined]
+        start = first if start is None else start
+        state, _ = iterate(scheme.step, start, Loop(max_iter=_SWEEPS, tol=0))  # type: ignore[attr-defined]
         errors[float(strength)] = root_mean_square(test, state["codes"], state["components"])
         if len(errors) > 2 and errors[float(strength)] > _WORSE * min(errors.values()):
             break

@@ -44,7 +44,7 @@ class MatrixCompletion(Sampled):
     n_components : int or "auto", default=10
         "auto" takes the rank (and with it the ridge) of least error on held-out entries.
     ridge : float or "auto", default="auto"
-        λ; "auto" takes the best of a rising row on a tenth of the entries that is held out, then fits on all.
+        λ; "auto" takes the best of a falling row on a tenth of the entries that is held out, then fits on all.
     weighting : "root", "plain" or "count", default="root"
         How the ridge of a user or an item grows with the number n of its ratings: λ√n, λ, or λn.
     solver : "auto", "gibbs", "sgd", an :class:`SGD`, or the name of an update, default="auto"
