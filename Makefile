@@ -69,8 +69,8 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 
 # Its own cache: two versions of numba must not read each other's files.
 test-oldest: $(OLDEST)/.installed
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m unweave.cli.main warmup
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(PYTEST) $(OLDEST)/bin/python -m pytest -n 2
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/python -m unweave.cli.main warmup
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(PYTEST) $(OLDEST)/bin/python -m pytest -n 2
 
 api: $(VENV)/.has-test
 	$(PY) tools/api.py

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ def load_model(_: Path, size: str) -> tuple[Any, Path]:
     model.components_, model._full_components, model.n_features_in_ = Z[:10], Z, columns
     model.mean_ = model.offset_ = Z[10]
     model.n_components_ = model._n_features_out = 10
+    model._sentence = replace(model._sentence, n_components=10)
     return model, scratch()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 Parameters = dict[str, tuple[Any, Any]]
-_REQUIRED = ...
+_REQUIRED = inspect.Parameter.empty
 
 _READ, _OUT, _SAY = "Reading", "Result", "Messages"
 _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
