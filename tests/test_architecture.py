@@ -56,9 +56,9 @@ ONLY_IN = {
 
 
 def room(path: Path) -> str:
-    """The first folder (or module) below ``unweave``; empty for ``unweave/__init__.py``."""
-    first = path.relative_to(SOURCE).parts[0]
-    return "" if first == "__init__.py" else first.removesuffix(".py")
+    """The first folder (or module) below ``unweave``; empty for ``unweave/__init__.py``, cli for ``__main__.py``."""
+    first = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return {"__init__": "", "__main__": "cli"}.get(first, first)
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.complete.nuclear_base import NuclearModel
 from unweave.complete.nuclear_bound import MOST_PROVEN, duality_gap, proof_is_cheap
 from unweave.complete.nuclear_closed import Shrunk
 from unweave.complete.nuclear_path import (
@@ -20,7 +21,7 @@ from unweave.complete.nuclear_path import (
 )
 from unweave.complete.nuclear_scheme import Impute
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, observed_entries
-from unweave.factorization.base import BaseFactorization, penalties
+from unweave.factorization.base import penalties
 from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import generator, number, whole
 from unweave.objectives import Blocks
@@ -28,13 +29,12 @@ from unweave.parallel import single_blas
 from unweave.penalties import Ridge
 from unweave.solve.alternate import left_half_step
 from unweave.solve.certificate import Certificate
-from unweave.solve.history import History
 from unweave.solve.plan import Plan
 from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
 
 
-class SoftImpute(BaseFactorization):
+class SoftImpute(NuclearModel):
     """min over M of ½ Σ_observed (x_ij − m_ij)² + τ‖M‖₊, the sum of the singular values: convex matrix completion.
 
     When to use it: the table has low rank, nobody knows which, and the answer should carry a proof. There is one best
@@ -207,16 +207,3 @@ class SoftImpute(BaseFactorization):
 
     def _gap(self, entries: Pattern, U, Z, value: float, prove: bool) -> Certificate:
         return duality_gap(entries, LowRank.of_factors(U, np.ascontiguousarray(Z.T)), self.strength_, value, prove)
-
-    def partial_fit(self, X, y=None):
-        """Learn from one more block of rows; the first call is a fit and sets τ and the rank."""
-        if not hasattr(self, "components_"):
-            self.fit(X)
-            self.history_ = History()
-            return self
-        return super().partial_fit(X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

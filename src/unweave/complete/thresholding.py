@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from unweave.complete.nuclear_base import NuclearModel
 from unweave.complete.nuclear_dual import DualAscent
 from unweave.complete.nuclear_path import largest_strength
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, observed_entries
-from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import number
 from unweave.objectives import Blocks
 from unweave.penalties import Free, Ridge
 from unweave.solve.certificate import Certificate
-from unweave.solve.history import History
 from unweave.solve.plan import Plan
 from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
@@ -22,7 +21,7 @@ from unweave.solve.problem import Problem
 _TIMES = 4.0  # τ over the largest singular value that X is likely to have
 
 
-class SingularValueThresholding(BaseFactorization):
+class SingularValueThresholding(NuclearModel):
     """min τ‖M‖₊ + ½‖M‖² subject to m_ij = x_ij where observed: completion of tables without noise.
 
     When to use it: the observed entries are right and the table has low rank. Then M is the whole table, to the
@@ -147,19 +146,6 @@ class SingularValueThresholding(BaseFactorization):
     def certify(self, X):
         """The dual value and the residual of the constraint: what the fit found, since nothing more can be had."""
         return self.certificate_
-
-    def partial_fit(self, X, y=None):
-        """Learn from one more block of rows; the first call is a fit and sets the rank."""
-        if not hasattr(self, "components_"):
-            self.fit(X)
-            self.history_ = History()
-            return self
-        return super().partial_fit(X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _is_auto(value, name: str) -> bool:

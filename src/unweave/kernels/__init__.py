@@ -16,8 +16,13 @@ _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def kernel(function):
-    """Compile a loop over rows: no GIL, cached on disk, sums may be reordered for SIMD."""
-    return njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    """Compile a loop over rows: no GIL, cached on disk, sums may be reordered for SIMD.
+
+    A kernel that calls another takes its code in. Left as a call, it would run the callee's own machine code in the
+    process that compiles and the caller's copy of it in those that load from disk, and the two may add in another
+    order: the first fit after an installation gave other last digits than the second.
+    """
+    return njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function)
 
 
 class _SayFirstCompile(event.Listener):

@@ -52,7 +52,7 @@ def _gather_panel(indices, data, weights, first, H, left, panel, target):
 
 
 @kernel
-def _add_block(B, block, top, left, fresh):
+def add_block(B, block, top, left, fresh):
     """``B[top:, left:] = block``, or ``+=`` when not fresh."""
     height, width = block.shape
     for r in range(height):
@@ -101,7 +101,7 @@ def row_gram(indices, data, weights, first, last, H, scratch, B, a):
                 upper = panels[top * count : (top + min(_PANEL, k - top)) * count].reshape(count, min(_PANEL, k - top))
                 product = block[: upper.shape[1] * width].reshape(upper.shape[1], width)
                 np.dot(upper.T, right, product)
-                _add_block(B, product, top, left, fresh)
+                add_block(B, product, top, left, fresh)
 
 
 @kernel

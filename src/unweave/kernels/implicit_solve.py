@@ -6,6 +6,7 @@ import numpy as np
 
 from unweave.kernels import kernel
 from unweave.kernels.cholesky import factor, scratch_size, solve_factored
+from unweave.kernels.entries import add_block
 from unweave.kernels.implicit import entry_values
 
 # entries in a tile of a Gram and columns in a panel: the sizes where OpenBLAS has its fast small products
@@ -32,20 +33,6 @@ def _gather(indices, data, alpha, first, W, left, s, panel, target):
         for t in range(width):
             row[t] = root * source[t]
         target[e] = (one + a - a * s[e] if known else one + a) / root
-
-
-@kernel
-def _add_block(B, block, top, left, fresh):
-    """``B[top:, left:] = block``, or ``+=`` when not fresh."""
-    height, width = block.shape
-    for r in range(height):
-        row, source = B[top + r, left : left + width], block[r]
-        if fresh:
-            for t in range(width):
-                row[t] = source[t]
-        else:
-            for t in range(width):
-                row[t] += source[t]
 
 
 @kernel
@@ -77,7 +64,7 @@ def _block_gram(indices, data, alpha, first, last, W, low, s, scratch, B, b):
                 upper = panels[top * count : (top + height) * count].reshape(count, height)
                 product = block[: height * width].reshape(height, width)
                 np.dot(upper.T, right, product)
-                _add_block(B, product, top, left, fresh)
+                add_block(B, product, top, left, fresh)
 
 
 @kernel
