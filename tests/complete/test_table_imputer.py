@@ -82,7 +82,8 @@ def test_polars_comes_back_as_polars_with_the_same_schema():
     assert isinstance(filled, pl.DataFrame) and filled.schema == table.schema
     assert sum(filled.null_count().row(0)) == 0
     known = table["word"].is_not_null()
-    assert (filled["word"].filter(known) == table["word"].filter(known)).all()
+    # as text: older versions of polars do not compare categories of two frames
+    assert filled["word"].filter(known).cast(pl.String).equals(table["word"].filter(known).cast(pl.String))
     assert isinstance(imputer.uncertainty(table), pl.DataFrame)
 
 

@@ -126,7 +126,7 @@ class Encoder:
             points = points.reshape(-1).view("<u4").reshape(*array.shape, points.dtype.itemsize // 4)
             return {"$": "unicode", "array": self._array(points, where)}
         if kind in "mM":
-            whole = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).view("<i8")
+            whole = np.asarray(array, order="C").astype(array.dtype.newbyteorder("<"), copy=False).view("<i8")
             return {"$": "times", "dtype": array.dtype.newbyteorder("<").str, "array": self._array(whole, where)}
         if not can_hold(array.dtype):
             raise TypeError(f"{where} is an array of {array.dtype}, which cannot be saved: convert it to float64")
