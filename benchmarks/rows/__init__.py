@@ -16,6 +16,7 @@ FILES = [
     "kmeans_high",
     "kmeans_low",
     "als",
+    "movielens",
     "implicit",
     "soft_impute",
     "imputer",
