@@ -8,9 +8,9 @@ import pytest
 from tests.reference import lloyd as slow
 from unweave import parallel
 from unweave.kernels import lloyd as kernels
-from unweave.solve import lloyd_rows
 from unweave.solve.kmeans_start import farthest_first, kmeans_plus_plus, random_rows
 from unweave.solve.lloyd import Lloyd, assign, choose_lloyd
+from unweave.solve.lloyd_choice import LloydChoice
 
 DTYPES = [np.float32, np.float64]
 
@@ -83,7 +83,7 @@ def test_whole_run_equals_plain_lloyd(d):
 def test_groups_of_centres_give_the_same_labels(dtype, groups, monkeypatch):
     X = clumps(900, 40, 15, seed=groups, dtype=dtype, spread=2.0)
     monkeypatch.setattr(
-        "unweave.solve.lloyd.choose_lloyd", lambda n, d, k: lloyd_rows.LloydChoice("high", groups, "as the test says")
+        "unweave.solve.lloyd.choose_lloyd", lambda n, d, k: LloydChoice("high", groups, "as the test says")
     )
     scheme = Lloyd(X, 45)
     assert scheme.start(X[:45])["group"].max() == groups - 1

@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import open_table, reopen_table
-from unweave.factorization.settings import whole
-from unweave.linalg.products import matmul
-from unweave.objectives import Blocks, Dense
+from unweave.factorization.settings import number, whole
+from unweave.group.kmeans_assign import all_losses, nearest, one_hot, residual
+from unweave.group.kmeans_metrics import metric_of
+from unweave.group.kmeans_plan import first_centres, make_scheme, wants_repair
+from unweave.objectives import Blocks
 from unweave.parallel import single_blas
 from unweave.penalties import Free, OneHot
 from unweave.solve import certificate as certify
-from unweave.solve.kmeans_start import farthest_first, kmeans_plus_plus, random_rows
-from unweave.solve.lloyd import Lloyd, assign
-from unweave.solve.means import MeansOfSeen, nearest_labels
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
-from unweave.solve.start import row_mixture, spread_rows
-from unweave.updates import Nearest
-
-
-def _farthest(X, k, rng, sample_weight=None):
-    """Farthest-first looks at distances only; weights do not matter to it."""
-    return farthest_first(X, k, rng)
-
-
-_STARTS = {"k-means++": kmeans_plus_plus, "farthest": _farthest, "random": random_rows}
+from unweave.solve.warn import warn_user
 
 
 class KMeans(ClusterMixin, BaseFactorization):
     """X ≈ U·Z with one-hot codes and free components, least squares: every row belongs to its nearest centre.
 
     Minimises ½ Σ_i w_i ‖x_i − c_{label i}‖²; ``inertia_`` is twice that. Lloyd's iterations, with distances that bounds
-    prove unnecessary left out; the answer is that of plain Lloyd. Takes sparse tables, and with ``missing="nan"``
-    centres and distances use the observed entries only.
+    prove unnecessary left out; the answer is that of plain Lloyd. When they settle, centres are swapped from where two
+    share a group to where one holds two, as long as that lowers the objective: one call finds what many starts would.
+    Takes sparse tables, and with ``missing="nan"`` centres and distances use the observed entries only.
 
     Parameters
     ----------
     n_clusters : int, default=8
-    init : {"k-means++", "farthest", "random"} or array (k, m), default="k-means++"
+    init : {"k-means++", "farthest", "random", "partition"} or array (k, m), default="k-means++"
+        Rows drawn far apart (greedily, the best of 2 + ln k draws each time), rows farthest from those taken, any rows,
+        the means of a random partition, or given centres.
+    metric : {"euclidean", "cosine", "hamming"}, default="euclidean"
+        "cosine" counts directions only, ½‖x/‖x‖ − c‖² = 1 − cos with centres of length one (a row of zeros raises);
+        "hamming" counts entries that differ in a table of zeros and ones, its centres are majorities (a column that
+        ties keeps its former value, a row that ties goes to the first centre).
+    repair : {"auto", True, False}, default="auto"
+        Whether swaps follow Lloyd; "auto" unless `init` is an array. Clusters of a repaired fit are numbered in the
+        order of their centres (first column first), so that two seeds that find the same name them alike.
     missing, max_iter, tol, random_state, callback, checkpoint, verbose
-        As in :class:`unweave.Factorization`. A fit also ends when no label changes (unless ``tol=0``).
+        As in :class:`unweave.Factorization`. Lloyd also settles when no label changes. A round of swaps is one
+        iteration.
 
     Attributes
     ----------
     cluster_centers_ : array (k, m)
         Also ``components_``.
     labels_ : array (n,)
-        Of the training rows; ``codes_`` is the same as a sparse one-hot table.
+        Of the training rows; ``codes_`` is the same as a sparse one-hot table. With fewer distinct rows than clusters
+        some labels are not used, and a warning says so.
     inertia_, objective_ : float
+    n_parameters_ : int
+        k·m + 1: the centres, and one variance.
     n_iter_, history_, plan_, certificate_
         As in :class:`unweave.Factorization`. The bound is the larger of the rank-k tail and the centred
         rank-(k − 1) tail.
@@ -60,13 +64,15 @@ class KMeans(ClusterMixin, BaseFactorization):
     Examples
     --------
     >>> import unweave
-    >>> unweave.KMeans(2).fit([[0.0], [1], [10], [11]]).inertia_
-    1.0
+    >>> model = unweave.KMeans(2).fit([[0.0], [1], [10], [11]])
+    >>> model.inertia_, model.anomaly_score([[10.5], [4.5]]).tolist()
+    (1.0, [0.0, 4.0])
 
     References
     ----------
     Lloyd (1982), Least squares quantization in PCM. Arthur and Vassilvitskii (2007), k-means++. Hamerly (2010) and
-    Elkan (2003) for the bounds.
+    Elkan (2003) for the bounds. Fränti and Kivijärvi (2000), Randomised local search, for swaps. Dhillon and Modha
+    (2001), Concept decompositions, for cosines.
     """
 
     def __init__(
@@ -74,6 +80,8 @@ class KMeans(ClusterMixin, BaseFactorization):
         n_clusters=8,
         *,
         init="k-means++",
+        metric="euclidean",
+        repair="auto",
         missing=None,
         max_iter=300,
         tol=1e-4,
@@ -84,6 +92,8 @@ class KMeans(ClusterMixin, BaseFactorization):
     ):
         self.n_clusters = n_clusters
         self.init = init
+        self.metric = metric
+        self.repair = repair
         self.missing = missing
         self.max_iter = max_iter
         self.tol = tol
@@ -109,9 +119,7 @@ class KMeans(ClusterMixin, BaseFactorization):
             Weights of the rows.
         """
         with single_blas():
-            objective, learned = open_table(self, X, self.missing, "squared")
-            if isinstance(objective, Blocks):
-                raise ValueError("KMeans.fit needs one table in memory; feed blocks to partial_fit")
+            objective, learned = self._open(X)
             self._weights = None
             if sample_weight is not None:
                 self._weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -129,98 +137,92 @@ class KMeans(ClusterMixin, BaseFactorization):
         """Fit, and the distances of every row to every centre."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
+    def _open(self, X):
+        """A training table, ready for the metric."""
+        metric = metric_of(self.metric)
+        objective, learned = open_table(self, X, self.missing, "squared")
+        if isinstance(objective, Blocks):
+            raise ValueError("KMeans.fit needs one table in memory; feed blocks to partial_fit")
+        return metric.rows(objective), learned
+
+    def _reopen(self, X):
+        """New rows, ready for the metric."""
+        check_is_fitted(self)
+        return metric_of(self.metric).rows(reopen_table(self, X, self.missing, self._learned))
+
     def _plan(self, objective, problem, rng):
-        k = problem.n_components
+        k, metric = problem.n_components, metric_of(self.metric)
         centres, start = self._centres(objective, k, rng)
-        if isinstance(objective, Dense) and objective.complete:
-            lloyd = _LloydScheme(objective, k, self._weights)
-            scheme: _LloydScheme | MeansOfSeen = lloyd
-            title, why = "Lloyd with distance bounds", lloyd.lloyd.choice.why
-        else:
-            scheme = MeansOfSeen(objective, k, self._weights)
-            title, why = "Lloyd", "the table is sparse or has holes: nearest by the entries seen, then their means"
-        plan = Plan(describe(objective, problem), title, "nearest component", "means", start, [why])
+        repair = wants_repair(self.repair, self.init)
+        scheme, reasons = make_scheme(objective, k, self._weights, metric, repair, number(self.tol, "tol"))
+        title = "Lloyd with swaps" if hasattr(scheme, "pace") else "Lloyd"
+        plan = Plan(describe(objective, problem), title, "nearest component", "means", start, reasons)
         return plan, scheme, scheme.start(centres)
 
     def _centres(self, objective, k: int, rng):
-        if not isinstance(self.init, str):
-            centres = np.array(self.init, dtype=objective.dtype, order="C")
-            if centres.shape != (k, objective.shape[1]):
-                raise ValueError(f"init must have the shape ({k}, {objective.shape[1]}), got {centres.shape}")
-            if not np.isfinite(centres).all():
-                raise ValueError("init must hold finite numbers")
-            return centres, "given"
-        if self.init not in _STARTS:
-            raise ValueError(f"init={self.init!r} is not known; use one of {', '.join(_STARTS)} or an array of centres")
-        if isinstance(objective, Dense) and objective.complete:
-            return _STARTS[self.init](objective.X, k, rng, getattr(self, "_weights", None)), self.init
-        if self.init == "random":
-            return row_mixture(objective, rng.choice(objective.shape[0], k, replace=False)), self.init
-        return row_mixture(objective, spread_rows(objective, k, rng)), "k-means++"
+        return first_centres(objective, k, self.init, metric_of(self.metric), getattr(self, "_weights", None), rng)
 
     def _finish(self, objective, problem, scheme, state):
-        Z = self._full_components = state["centres"]
+        Z, labels, value = state["centres"], state["labels"], self.history_.objective[-1]
+        if hasattr(scheme, "pace"):
+            order = np.lexsort(Z.T[::-1])
+            Z, labels = np.ascontiguousarray(Z[order]), np.argsort(order).astype(np.int32)[labels]
+        if self.metric == "hamming" or state["moved"]:  # Boolean rows often tie, and Lloyd leaves a tie as it was
+            labels, losses = nearest(objective, Z)
+            value = float(losses.sum() if self._weights is None else losses @ self._weights)
+        self._full_components, self.labels_ = Z, labels
         self._publish(problem, Z)
-        settled = scheme.settled(state)
-        labels, losses = (state["labels"], None) if settled else self._nearest(objective, Z)
-        self.labels_ = labels
-        value = self.history_.objective[-1]
-        if losses is not None:
-            value = float(losses @ (np.ones(len(labels)) if self._weights is None else self._weights))
         self.objective_, self.inertia_ = float(value), float(2 * value)
         self.reconstruction_err_ = float(np.sqrt(2 * value))
-        self.codes_ = _one_hot(labels, len(Z), Z.dtype)
+        self.codes_ = one_hot(labels, len(Z), Z.dtype)
         self.certificate_ = self._certificate(objective, problem, scheme, labels, Z, None)
+        self._warn_of_few()
         return None
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
-        self.cluster_centers_ = self.components_
+        self.cluster_centers_, self.n_parameters_ = self.components_, Z.size + 1
+
+    def _warn_of_few(self):
+        found, k = len(np.unique(self.labels_)), len(self.cluster_centers_)
+        if found < k:
+            warn_user(
+                f"only {found} of n_clusters={k} clusters hold rows: X has too few distinct ones; lower n_clusters",
+                ConvergenceWarning,
+            )
 
     def _certificate(self, objective, problem, scheme, labels, Z, rows):
         bounded = self._weights is None and certify.can_bound(objective, problem)
         if bounded and certify.bound_is_cheap(objective, problem, self.n_iter_):
             return certify.eckart_young(objective, problem, self.objective_)
-        # Every row is at its nearest centre, so all that is left is how far centres are from the means of their rows.
-        former, change = Z, 0.0
-        if isinstance(scheme, _LloydScheme) and not scheme.settled({"moved": 1}):
-            weights = np.ones(len(labels)) if self._weights is None else self._weights
-            counts = np.bincount(labels, weights, len(Z))
-            rows = sp.csr_array((weights, (labels, np.arange(len(labels)))), shape=(len(Z), len(labels)))
-            means = np.where(counts[:, None] > 0, (rows @ objective.X) / np.maximum(counts, 1e-300)[:, None], former)
-            change = float(np.linalg.norm(means - former) / max(float(np.linalg.norm(former)), 1e-30))
-        return certify.Certificate("kkt", 0.0, change, True, self.objective_)
+        return certify.Certificate("kkt", 0.0, residual(scheme, labels, Z), True, self.objective_)
 
     def certify(self, X):
         """The Eckart–Young certificate on the table the model was fitted to, at whatever cost."""
-        check_is_fitted(self)
         with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
+            objective = self._reopen(X)
             if not certify.can_bound(objective, self._sentence):
                 return self.certificate_
-            _, losses = self._nearest(objective, self.cluster_centers_)
+            _, losses = nearest(objective, self.cluster_centers_)
             self.certificate_ = certify.eckart_young(objective, self._sentence, float(losses.sum()))
         return self.certificate_
 
-    def _nearest(self, objective, Z):
-        """Label and half squared distance of every row."""
-        if isinstance(objective, Dense) and objective.complete:
-            labels, squares = assign(objective.X, np.ascontiguousarray(Z, dtype=objective.dtype))
-            return labels, 0.5 * squares.astype(np.float64)
-        return nearest_labels(objective, Z.astype(objective.dtype, copy=False))
-
     def predict(self, X):
         """The nearest centre of every row: the left half-step."""
-        check_is_fitted(self)
         with single_blas():
-            return self._nearest(reopen_table(self, X, self.missing, self._learned), self.cluster_centers_)[0]
+            return nearest(self._reopen(X), self.cluster_centers_)[0]
 
     def transform(self, X):
-        """Distance of every row to every centre (over the observed entries)."""
-        check_is_fitted(self)
+        """Distance of every row to every centre (over the observed entries), in the metric of the model."""
         with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
-            return _distances(objective, self.cluster_centers_.astype(objective.dtype, copy=False))
+            objective = self._reopen(X)
+            losses = all_losses(objective, self.cluster_centers_.astype(objective.dtype, copy=False))
+            return metric_of(self.metric).distances(losses).astype(objective.dtype, copy=False)
+
+    def anomaly_score(self, X):
+        """How strange each row is: its distance to the nearest centre, in the metric of the model."""
+        with single_blas():
+            return metric_of(self.metric).distances(nearest(self._reopen(X), self.cluster_centers_)[1])
 
     def inverse_transform(self, U, *, linear: bool = False):
         """The centre of each one-hot code (as in ``codes_``)."""
@@ -228,9 +230,8 @@ class KMeans(ClusterMixin, BaseFactorization):
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """Minus the inertia of X: higher is better."""
-        check_is_fitted(self)
         with single_blas():
-            _, losses = self._nearest(reopen_table(self, X, self.missing, self._learned), self.cluster_centers_)
+            _, losses = nearest(self._reopen(X), self.cluster_centers_)
         weights = np.ones(len(losses)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return -2 * float(losses @ weights)
 
@@ -240,34 +241,3 @@ class KMeans(ClusterMixin, BaseFactorization):
 
         add_block(self, X, sample_weight)
         return self
-
-
-class _LloydScheme:
-    """Accelerated Lloyd as a scheme of the one loop."""
-
-    def __init__(self, objective: Dense, k: int, weights):
-        self.lloyd, self.left = Lloyd(objective.X, k, weights), Nearest()
-        self.start, self.step, self.settled = self.lloyd.start, self.lloyd.step, self.lloyd.converged
-
-
-def _one_hot(labels, k: int, dtype):
-    n = len(labels)
-    return sp.csr_array((np.ones(n, dtype), labels.astype(np.int32), np.arange(n + 1)), shape=(n, k))
-
-
-def _distances(objective, Z):
-    """Square roots of twice the loss to every centre; dense rows are taken about the centres' mean, for accuracy."""
-    if isinstance(objective, Dense) and objective.complete:
-        middle = Z.mean(axis=0)
-        X, C = objective.X - middle, Z - middle
-        squares = (X * X).sum(axis=1, keepdims=True) - 2 * matmul(X, C.T) + (C * C).sum(axis=1)
-        return np.sqrt(np.maximum(squares, 0))
-    columns = []
-    for centre in Z:
-        one = np.ascontiguousarray(centre[None])
-        model = objective.rows_given(one)
-        losses = model.row_values(np.ones((objective.shape[0], 1), dtype=objective.dtype))
-        if model.kind == "quadratic":
-            losses = losses + 0.5 * model.row_norms()
-        columns.append(np.sqrt(np.maximum(2 * losses, 0)))
-    return np.column_stack(columns).astype(objective.dtype)

@@ -1,8 +1,9 @@
-"""Where k-means starts: greedy k-means++, farthest-first traversal, or rows drawn at random."""
+"""Where k-means starts: greedy k-means++, farthest-first traversal, rows or a partition drawn at random."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from unweave import parallel
 from unweave.kernels.lloyd import seed_accept, seed_pass
@@ -154,3 +155,24 @@ def random_rows(X: np.ndarray, k: int, rng: np.random.Generator, sample_weight: 
         rest = np.setdiff1d(np.flatnonzero(share == 0.0), rows)
         rows = np.concatenate([rows, rng.choice(rest, size=k - weighty, replace=False)])
     return np.ascontiguousarray(X[rows])
+
+
+def partition_means(
+    X: np.ndarray, k: int, rng: np.random.Generator, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
+    """The weighted means of k groups of equal size, drawn at random: all near the middle of the table.
+
+    >>> partition_means(np.array([[1.0], [3.0]]), 1, np.random.default_rng(0)).tolist()
+    [[2.0]]
+    """
+    n = len(X)
+    if not 1 <= k <= n:
+        raise ValueError(f"k must be between 1 and the number of rows, {n}, got {k}")
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    order = rng.permutation(n)
+    # Rows of no weight come last, so that every group has weight if there are k rows with any.
+    group = np.empty(n, np.int32)
+    group[order[np.argsort(weights[order] == 0, kind="stable")]] = np.arange(n) % k
+    shares = sp.csr_array((weights, (group, np.arange(n))), shape=(k, n))
+    mass = np.bincount(group, weights, k)[:, None]
+    return np.where(mass > 0, (shares @ X) / np.where(mass > 0, mass, 1), X[:k]).astype(X.dtype)

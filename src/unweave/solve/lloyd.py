@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unweave import parallel
 from unweave.kernels.lloyd import move_sums
-from unweave.solve.lloyd_rows import HighRows, LowRows, assign, choose_lloyd, chunk_rows, row_norms, squares_to_own
+from unweave.solve.lloyd_bounds import HighRows, LowRows
+from unweave.solve.lloyd_choice import choose_lloyd
+from unweave.solve.lloyd_rows import assign, chunk_rows, row_norms, squares_to_own
 
 __all__ = ["Lloyd", "assign", "choose_lloyd"]
 
@@ -37,6 +41,9 @@ class Lloyd:
     Sums change only by the rows that change their label; chunks are fixed by the shape and added in order, and the sums
     are part of the state, so 1 and N threads, or a run resumed from a saved state, agree to the bit.
 
+    `place(means, former)` turns the means into the centres that are allowed (see :mod:`unweave.group.kmeans_metrics`);
+    by default they are the means. It must be the best choice for the rows of each cluster, or the objective may rise.
+
     References: S. Lloyd, IEEE Trans. Inf. Theory 28 (1982); for the bounds see `unweave.kernels.lloyd_low` and `_high`.
 
     >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
@@ -48,14 +55,20 @@ class Lloyd:
     ([0, 0, 1, 1], [0.5, 10.5], 0.5)
     """
 
-    def __init__(self, X: np.ndarray, n_clusters: int, sample_weight: np.ndarray | None = None):
+    def __init__(
+        self,
+        X: np.ndarray,
+        n_clusters: int,
+        sample_weight: np.ndarray | None = None,
+        place: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    ):
         X = np.ascontiguousarray(X)
         n, d = X.shape
         if X.dtype not in (np.float32, np.float64):
             raise TypeError(f"X must be float32 or float64, got {X.dtype}")
         if not 1 <= n_clusters <= n:
             raise ValueError(f"n_clusters must be between 1 and the number of rows, {n}, got {n_clusters}")
-        self.n_clusters = int(n_clusters)
+        self.n_clusters, self.place = int(n_clusters), place
         self._weigh(sample_weight, n)
         self.shift, self.X = self._centred(X)
         norms = row_norms(self.X)
@@ -138,13 +151,20 @@ class Lloyd:
         """Whether the last step left every label as it was."""
         return state["moved"] == 0
 
+    def means(self, labels: np.ndarray, former: np.ndarray) -> np.ndarray:
+        """The centres that these labels want; a cluster without weight keeps its former one."""
+        sums, counts = np.zeros(former.shape), np.zeros(len(former))
+        self._move(np.full_like(labels, -1), labels, sums, counts)
+        return self._means(former, sums, counts)
+
     def _shifted(self, centres: np.ndarray) -> np.ndarray:
         return (centres - self.shift).astype(self.X.dtype) if self.shift.any() else centres
 
     def _means(self, former: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
         filled = counts > 0
         means = sums / np.where(filled, counts, 1.0)[:, None] + self.shift
-        return np.where(filled[:, None], means, former).astype(former.dtype)
+        means = np.where(filled[:, None], means, former)
+        return (means if self.place is None else self.place(means, former)).astype(former.dtype)
 
     def _move(self, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
         """Bring sums and counts up to date with the labels (old = -1: from nothing); how many changed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -16,19 +18,28 @@ class MeansOfSeen:
     """k-means on any table in memory: ½ Σ_i w_i Σ_{j seen} (x_ij − c_{label i, j})².
 
     A centre is the weighted mean of the entries seen in its rows (k-pod's objective); a column that a cluster never
-    sees keeps its former centre. Empty clusters take the row with the largest loss.
+    sees keeps its former centre. Empty clusters take the row with the largest loss. `place` as in
+    :class:`unweave.solve.lloyd.Lloyd`.
 
     References
     ----------
     Chi, Chi and Baraniuk (2016), k-POD: a method for k-means clustering of missing data.
     """
 
-    def __init__(self, objective: Objective, n_clusters: int, sample_weight: NDArray | None = None):
-        self.objective, self.k = objective, n_clusters
+    def __init__(
+        self,
+        objective: Objective,
+        n_clusters: int,
+        sample_weight: NDArray | None = None,
+        place: Callable[[NDArray, NDArray], NDArray] | None = None,
+    ):
+        self.objective, self.k, self.place = objective, n_clusters, place
         n = objective.shape[0]
         self.weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.left = Nearest()
         self.values, self.seen = _values_and_seen(objective)
+        squares = self.values.multiply(self.values) if sp.issparse(self.values) else self.values**2
+        self.squares = np.asarray(squares.sum(axis=1)).ravel()
 
     def start(self, centres: NDArray) -> dict:
         centres = np.array(centres, dtype=self.objective.dtype, order="C")
@@ -45,14 +56,26 @@ class MeansOfSeen:
         return state["moved"] == 0
 
     def _refill(self, labels: NDArray, losses: NDArray) -> NDArray:
-        empty = np.flatnonzero(np.bincount(labels, minlength=self.k) == 0)
-        order = iter(np.argsort(-losses * self.weights, kind="stable"))
+        """Give each empty cluster the row that costs most; a row that lies on its centre up to rounding never."""
+        counts = np.bincount(labels, minlength=self.k)
+        empty = np.flatnonzero(counts == 0)
+        if not len(empty):
+            return labels
+        costs = np.where(losses > 8 * np.finfo(self.objective.dtype).eps * self.squares, losses * self.weights, 0.0)
+        order = iter(np.argsort(-costs, kind="stable"))
         for t in empty:
             for i in order:
-                if np.count_nonzero(labels == labels[i]) > 1:
+                if costs[i] == 0:
+                    return labels
+                if counts[labels[i]] > 1:
+                    counts[labels[i]] -= 1
                     labels[i] = t
                     break
         return labels
+
+    def means(self, labels: NDArray, former: NDArray) -> NDArray:
+        """The centres that these labels want."""
+        return self._means(labels, former)[0]
 
     def _means(self, labels: NDArray, former: NDArray) -> tuple[NDArray, float]:
         n = len(labels)
@@ -60,9 +83,9 @@ class MeansOfSeen:
         sums = _dense(rows @ self.values)
         counts = np.asarray(rows.sum(axis=1)).reshape(-1, 1) if self.seen is None else _dense(rows @ self.seen)
         counts = np.broadcast_to(counts, sums.shape)
-        centres = np.where(counts > 0, sums / np.where(counts > 0, counts, 1), former).astype(former.dtype)
-        squares = self.values.multiply(self.values) if sp.issparse(self.values) else self.values**2
-        total = float(self.weights @ np.asarray(squares.sum(axis=1)).ravel())
+        centres = np.where(counts > 0, sums / np.where(counts > 0, counts, 1), former)
+        centres = (centres if self.place is None else self.place(centres, former)).astype(former.dtype)
+        total = float(self.weights @ self.squares)
         c = centres.astype(np.float64)
         return centres, max(0.0, 0.5 * (total - 2 * float((sums * c).sum()) + float((counts * c * c).sum())))
 
