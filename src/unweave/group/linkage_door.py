@@ -1,0 +1,59 @@
+"""The door of models that measure distances between whole rows: dense tables with every entry known."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.data.table import check_table
+from unweave.group.kmeans_assign import one_hot
+
+_HOLES = (
+    "Input X contains NaN, and distances between rows need every entry; fill the holes first (unweave.TableImputer)"
+)
+
+
+def whole_rows(estimator, X, *, reset: bool) -> NDArray:
+    """X as a checked dense array of floats; sparse tables and holes are refused in words."""
+    if sp.issparse(X) or sp.issparse(getattr(X, "X", None)):
+        raise TypeError(
+            f"{type(estimator).__name__} does not take a sparse X, because distances between rows fill it: reduce it "
+            "with TruncatedSVD first, or pass X.toarray()"
+        )
+    try:
+        table = check_table(estimator, X, None, reset=reset)
+    except ValueError as error:
+        if "contains NaN" in str(error):
+            raise ValueError(_HOLES) from None
+        raise
+    if table.seen is not None:
+        raise ValueError(_HOLES)
+    return np.asarray(table.values)
+
+
+def group_means(X: NDArray, labels: NDArray, k: int) -> NDArray:
+    """Mean of the rows of each group, summed in float64 about the mean of all; the type of X."""
+    middle = X.mean(axis=0, dtype=np.float64)
+    sums = one_hot(labels, k, np.float64).T @ (X - middle)
+    return (sums / np.bincount(labels, minlength=k)[:, None] + middle).astype(X.dtype)
+
+
+def squares_to_mean(X: NDArray, labels: NDArray, means: NDArray) -> NDArray[np.float64]:
+    """Squared distance of every row to the mean of its group."""
+    gaps = X.astype(np.float64) - means[labels]
+    return np.einsum("ij,ij->i", gaps, gaps)
+
+
+def need_floats(values, shape: tuple[int, ...], name: str, looked_at: bool) -> None:
+    """Raise unless an array from a file is one that kernels may be given."""
+    sound = isinstance(values, np.ndarray) and values.dtype in (np.float32, np.float64) and values.shape == shape
+    if not sound or (looked_at and not np.isfinite(values).all()):
+        raise ValueError(f"{name} is not an array {shape} of finite numbers")
+
+
+def need_numbers_below(values, shape: tuple[int, ...], k: int, name: str, looked_at: bool) -> None:
+    """Raise unless an array from a file holds whole numbers from 0 and below k."""
+    sound = isinstance(values, np.ndarray) and values.dtype.kind == "i" and values.shape == shape
+    if not sound or (looked_at and values.size and not 0 <= values.min() <= values.max() < k):
+        raise ValueError(f"{name} is not an array {shape} of whole numbers below {k}")

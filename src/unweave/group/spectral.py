@@ -1,0 +1,240 @@
+"""Clusters of a graph of likeness."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unweave.factorization.settings import generator, number, whole
+from unweave.factorization.showing import Showing
+from unweave.group.counting import Counting, chooses
+from unweave.group.kmeans import KMeans
+from unweave.group.kmeans_assign import one_hot
+from unweave.group.linkage_door import group_means, need_floats, need_numbers_below, whole_rows
+from unweave.group.spectral_graph import (
+    MOST_ROWS,
+    gaussian_table,
+    given_table,
+    neighbour_table,
+    normalised_cut,
+    smoothest,
+)
+from unweave.parallel import single_blas
+from unweave.solve.certificate import bounded
+from unweave.solve.lloyd import assign
+from unweave.solve.plan import Plan
+from unweave.solve.warn import warn_user
+
+AFFINITIES = ("nearest", "rbf", "precomputed")
+
+
+class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
+    """Cut a graph of likeness W into k parts with little affinity between them: clusters of any shape.
+
+    The normalised cut Σ_c cut(c)/vol(c) is relaxed: the k eigenvectors of D⁻¹W with the largest eigenvalues (the
+    smallest of the normalised Laplacian I − D^−½WD^−½) are the smoothest functions on the graph. They are the new
+    columns of each row, and k-means (with repair) finds the clusters there. Use it where clusters are connected and
+    not round.
+
+    New rows are placed by Nyström's formula f(x) = Σ_i w(x, x_i) f(x_i) / (λ Σ_i w(x, x_i)), then get the nearest
+    centre. For "rbf" training rows get their own place again; for "nearest" theirs was found with the rows whose
+    neighbours they are, too, so that `predict` may differ from ``labels_`` at the borders.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+    affinity : {"nearest", "rbf", "precomputed"}, default="nearest"
+        1 for the `n_neighbors` nearest rows and ½ if only one of two counts the other; exp(−gamma ‖x − y‖²) (at most
+        16 384 rows); or X is the table W itself, square and symmetric.
+    n_neighbors : int, default=10
+        Each row counts as one of its own neighbours.
+    gamma : float or "scale", default="scale"
+        "scale" is 1 / (number of columns · variance of X).
+    max_iter, tol, random_state, callback, checkpoint, verbose
+        As in :class:`unweave.KMeans`, of the k-means at the end.
+
+    Attributes
+    ----------
+    labels_ : array (n,)
+        Also ``codes_``, a sparse one-hot table.
+    embedding_ : array (n, k)
+        The eigenvectors, D-orthonormal times √(total affinity); ``eigenvalues_`` of D⁻¹W.
+    cluster_centers_ : array (k, m)
+        Means of the clusters in the columns of X, also ``components_`` (not for precomputed affinities).
+    objective_ : float
+        The normalised cut. The sum of the k smallest eigenvalues of the Laplacian is a bound below it that no other
+        clustering can undercut: ``certificate_``.
+    n_iter_, history_, plan_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.group.spectral import SpectralClustering
+    >>> turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    >>> ring = np.column_stack([np.cos(turn), np.sin(turn)])
+    >>> labels = SpectralClustering(2, n_neighbors=5).fit_predict(np.vstack([ring, 3 * ring]))
+    >>> len(set(labels[:60])), len(set(labels[60:])), bool(labels[0] != labels[60])
+    (1, 1, True)
+
+    References
+    ----------
+    Shi and Malik (2000), Normalized cuts and image segmentation. von Luxburg (2007), A tutorial on spectral clustering.
+    Bengio et al. (2004), Out-of-sample extensions.
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        affinity="nearest",
+        n_neighbors=10,
+        gamma="scale",
+        max_iter=300,
+        tol=1e-4,
+        random_state=None,
+        callback=None,
+        checkpoint=None,
+        verbose=False,
+    ):
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    @chooses
+    def fit(self, X, y=None):
+        """Make the graph, find its smoothest functions, and cluster.
+
+        Parameters
+        ----------
+        X : array or data frame; for precomputed affinities a square table, dense or sparse
+        y : ignored
+        """
+        if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
+            raise ValueError(f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}")
+        with single_blas():
+            W = self._graph(X)
+            k = self._wanted(W.shape[0])
+            seed = int(generator(self.random_state).integers(2**31))
+            self.eigenvalues_, F, parts = smoothest(W, k, seed)
+            self._volume = float(np.sqrt(W.sum()))
+            self.embedding_ = F * self._volume
+            self._cluster(k, seed)
+        self._tell(W, k, parts)
+        return self
+
+    def fit_predict(self, X, y=None):
+        """Fit, and the cluster of every row."""
+        return self.fit(X).labels_
+
+    def _wanted(self, n: int) -> int:
+        k = self._number()
+        if k > n:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={k}")
+        return k
+
+    def _graph(self, X) -> NDArray | sp.csr_array:
+        """The affinities of the training rows; keeps what new rows are compared with."""
+        if self.affinity == "precomputed":
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
+            self._rows = None
+            return given_table(X, None)
+        self._rows = X = whole_rows(self, X, reset=True)
+        if self.affinity == "nearest":
+            near = neighbour_table(X, X, whole(self.n_neighbors, "n_neighbors", 1))
+            return sp.csr_array(0.5 * (near + near.T))
+        if len(X) > MOST_ROWS:
+            raise ValueError(
+                f"affinity='rbf' keeps all affinities of {len(X)} rows, and {MOST_ROWS} is the limit (2 GiB): use "
+                "affinity='nearest'"
+            )
+        self._gamma = self._scale(X)
+        return gaussian_table(X, X, self._gamma)
+
+    def _scale(self, X: NDArray) -> float:
+        if self.gamma != "scale":
+            return number(self.gamma, "gamma")
+        variance = float(X.var(dtype=np.float64))
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+    def _cluster(self, k: int, seed: int) -> None:
+        inner = KMeans(
+            k, max_iter=self.max_iter, tol=self.tol, random_state=seed, callback=self.callback,
+            checkpoint=self.checkpoint, verbose=self.verbose,
+        ).fit(self.embedding_)  # fmt: skip
+        used, labels = np.unique(inner.labels_, return_inverse=True)
+        self.labels_, self._places = labels.reshape(-1).astype(np.int64), inner.cluster_centers_[used]
+        self.n_clusters_ = len(used)
+        self.n_iter_, self.history_ = inner.n_iter_, inner.history_
+
+    def _tell(self, W, k: int, parts: int) -> None:
+        n = W.shape[0]
+        why = f"the graph has {parts} part{'s' if parts > 1 else ''} that hang together"
+        if parts > k:
+            warn_user(
+                f"the graph falls into {parts} parts, more than n_clusters={k}: small parts share a cluster; raise "
+                "n_neighbors or n_clusters"
+            )
+        self.plan_ = Plan(f"graph of {n} rows into {k}", "eigenvectors, then k-means", "", "", self.affinity, [why])
+        found = self.n_clusters_
+        self.codes_ = one_hot(self.labels_, found, np.float64)
+        self.objective_ = normalised_cut(W, self.labels_, found)
+        bound = float(np.maximum(0.0, 1.0 - self.eigenvalues_[:found]).sum())
+        self.certificate_ = bounded("duality", bound, self.objective_, float(k))
+        if self._rows is not None:
+            self.cluster_centers_ = self.components_ = group_means(self._rows, self.labels_, found)
+
+    def _place(self, X) -> NDArray[np.float64]:
+        """Nyström: new rows among the eigenvectors."""
+        check_is_fitted(self)
+        if self._rows is None:
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            w = given_table(X, len(self.labels_))
+        else:
+            X = whole_rows(self, X, reset=False)
+            w = (
+                neighbour_table(self._rows, X, self.n_neighbors)
+                if self.affinity == "nearest"
+                else gaussian_table(self._rows, X, self._gamma)
+            )
+        total = np.asarray(w.sum(axis=1)).reshape(-1, 1)
+        pull = np.where(
+            self.eigenvalues_ > 1e-6, self.eigenvalues_, np.inf
+        )  # a function that is not smooth says nothing
+        return np.asarray(w @ self.embedding_) / np.where(total > 0, total, 1.0) / pull
+
+    def predict(self, X) -> NDArray[np.int64]:
+        """Clusters of new rows (for precomputed affinities: a table of theirs to the training rows)."""
+        with single_blas():
+            return assign(self._place(X), self._places)[0].astype(np.int64)
+
+    def anomaly_score(self, X) -> NDArray[np.float64]:
+        """How strange rows are: the distance to the nearest centre among the eigenvectors (higher is stranger)."""
+        with single_blas():
+            return np.sqrt(assign(self._place(X), self._places)[1])
+
+    def _check_loaded(self, looked_at: bool) -> None:
+        """What a file may not get wrong, because kernels trust it."""
+        (n, width), k = np.shape(self.embedding_), self.n_clusters_
+        need_floats(self.embedding_, (n, width), "embedding_", looked_at)
+        need_floats(self.eigenvalues_, (width,), "eigenvalues_", looked_at)
+        need_floats(self._places, (k, width), "the places of the centres", looked_at)
+        need_numbers_below(self.labels_, (n,), k, "labels_", looked_at)
+        if self._rows is not None:
+            need_floats(self._rows, (n, self.n_features_in_), "the training rows", looked_at)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        return tags

@@ -1,0 +1,244 @@
+"""Trees from the bottom up, against scipy and the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+from scipy.cluster.hierarchy import linkage as scipy_linkage
+from scipy.spatial.distance import pdist, squareform
+
+from tests.reference import linkage as slow
+from unweave.group.agglomerative import Agglomerative
+from unweave.group.linkage_build import LINKAGES
+from unweave.group.linkage_single import Single
+from unweave.group.linkage_table import MOST_ROWS, Table
+from unweave.group.linkage_tiles import TILE, neighbours_together, pack
+from unweave.group.linkage_tree import Merges, linkage_of
+from unweave.group.linkage_ward import Ward
+from unweave.kernels.linkage import join_in_table, nearest_in_table, nearest_means
+from unweave.solve.lloyd_rows import padded
+
+every_linkage = pytest.mark.parametrize("linkage", LINKAGES)
+
+
+def points(n: int, d: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) + 4 * rng.integers(0, 3, (n, 1))
+
+
+def all_steps(scheme, state=None) -> dict:
+    state = scheme.start() if state is None else state
+    while not Merges.complete(state):
+        state, _ = scheme.step(state)
+    return state
+
+
+def same_partition(a, b) -> bool:
+    return len(set(zip(a, b))) == len(set(a)) == len(set(b))
+
+
+@every_linkage
+@pytest.mark.parametrize("shape", [(2, 1), (40, 2), (300, 3), (700, 17)])
+def test_heights_and_cuts_are_scipys(linkage, shape, dtype):
+    X = points(*shape).astype(dtype)
+    model = Agglomerative(min(5, len(X)), linkage=linkage).fit(X)
+    theirs = scipy_linkage(X.astype(np.float64), linkage)
+    assert is_valid_linkage(model.linkage_)
+    np.testing.assert_allclose(model.distances_, theirs[:, 2], rtol=1e-9 if dtype is np.float64 else 1e-4)
+    assert same_partition(model.labels_, fcluster(theirs, min(5, len(X)), "maxclust"))
+    height = float(theirs[len(theirs) // 2, 2]) * 1.0001
+    assert same_partition(model.cut(height=height), fcluster(theirs, height, "distance"))
+
+
+@every_linkage
+def test_heights_are_those_of_the_slow_reference(linkage):
+    X = points(14, 2, seed=3)
+    np.testing.assert_allclose(Agglomerative(linkage=linkage).fit(X).distances_, slow.heights(X, linkage), rtol=1e-10)
+
+
+def test_single_grows_prims_tree(dtype):
+    X = points(200, 3).astype(dtype)
+    state = all_steps(Single(X))
+    inside, squares = slow.spanning_tree(X)
+    assert state["pairs"][:, 0].tolist() == inside[1:]
+    np.testing.assert_allclose(state["heights"] ** 2, squares, rtol=1e-4 if dtype is np.float32 else 1e-10)
+
+
+def test_nearest_means_is_the_obvious_search(dtype):
+    rng = np.random.default_rng(1)
+    means, sizes = rng.normal(size=(400, 5)).astype(dtype), rng.integers(1, 9, 400).astype(np.float64)
+    ward = Ward(means)
+    ward.sizes[:] = sizes
+    ward._pack(np.arange(400))
+    ward._search(np.arange(400))
+    for own in range(0, 400, 7):
+        cost, _, other = slow.nearest_cluster(ward.means, sizes, own)
+        assert ward.partner[own] == other
+        assert ward.near[own] == pytest.approx(cost, rel=1e-4 if dtype is np.float32 else 1e-10)
+
+
+def test_search_takes_the_partner_that_both_agree_on_when_all_are_equally_near(dtype):
+    rows = padded(np.eye(6, dtype=dtype))
+    tiles = pack(rows, np.arange(6))
+    weights, lightest = np.ones(tiles.who.shape), np.ones(1)
+    partner, cost = np.empty(6, np.int64), np.empty(6)
+    nearest_means(
+        tiles.points, tiles.low, tiles.high, tiles.who, weights, lightest, 0.999, rows, np.arange(6), np.ones(6),
+        partner, cost, 0, 6,
+    )  # fmt: skip
+    assert partner.tolist() == [1, 0, 3, 2, 5, 4]
+    np.testing.assert_allclose(cost, 2.0)
+
+
+@pytest.mark.parametrize("rule", [-1, 0, 1])
+def test_table_kernels_are_the_obvious_loops(rule):
+    D = squareform(pdist(points(30, 2)))
+    live = np.array([0, 2, 3, 5, 8, 13, 21])
+    partner, near = np.full(30, -1), np.zeros(30)
+    nearest_in_table(D, live, live, partner, near, 0, len(live))
+    for r in live:
+        assert (near[r], partner[r]) == slow.nearest_in_row(D, live, r)[::2]
+    wanted = slow.joined_row(D, live, 3, 8, 0.25, 0.75, rule)
+    join_in_table(D, live, 3, 8, 0.25, 0.75, rule, 0, len(live))
+    for j, value in wanted.items():
+        assert D[3, j] == D[j, 3] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average"])
+def test_one_and_two_threads_agree_to_the_bit(linkage, two_threads, dtype):
+    X = points(600, 4).astype(dtype)
+    one, two = two_threads(lambda: Agglomerative(3, linkage=linkage).fit(X))
+    assert np.array_equal(one.linkage_, two.linkage_)
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "chebyshev", "cosine", "correlation"])
+@pytest.mark.parametrize("linkage", ["single", "complete", "average"])
+def test_other_metrics(linkage, metric):
+    X = np.random.default_rng(0).random((60, 4))
+    model = Agglomerative(linkage=linkage, metric=metric).fit(X)
+    np.testing.assert_allclose(model.distances_, scipy_linkage(pdist(X, metric), linkage)[:, 2], atol=1e-12)
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+@given(st.integers(1, 60), st.integers(1, 5), st.sampled_from(LINKAGES), st.integers(1, 3))
+def test_any_table_with_ties_gives_a_valid_tree(n, d, linkage, levels):
+    X = np.random.default_rng(n).integers(0, levels + 1, (n, d)).astype(float)
+    model = Agglomerative(1, linkage=linkage).fit(X)
+    Z = model.linkage_
+    assert Z.shape == (n - 1, 4) and np.isfinite(Z).all() and (np.diff(Z[:, 2]) >= 0).all()
+    if n > 1:
+        assert is_valid_linkage(Z) and Z[-1, 3] == n
+    if linkage == "single" and n > 1:
+        np.testing.assert_allclose(Z[:, 2], scipy_linkage(X, linkage)[:, 2])
+
+
+@pytest.mark.parametrize("X", [np.zeros((300, 3)), np.eye(200), (1.5 ** np.arange(100.0))[:, None]])
+@every_linkage
+def test_hard_tables_end_quickly(X, linkage):
+    model = Agglomerative(1, linkage=linkage).fit(X)
+    assert model.n_iter_ < 200 and np.isfinite(model.linkage_).all()
+
+
+def test_order_of_tiles_is_a_permutation_of_neighbours():
+    X = points(1000, 2)
+    order = neighbours_together(X)
+    assert np.array_equal(np.sort(order), np.arange(1000))
+    spread = [np.ptp(X[order[i : i + TILE]], axis=0).prod() for i in range(0, 1000, TILE)]
+    assert np.mean(spread) < 0.5 * np.ptp(X, axis=0).prod()
+
+
+@every_linkage
+def test_a_fit_goes_on_from_a_checkpoint(linkage, tmp_path):
+    X = points(500, 3)
+    whole = Agglomerative(4, linkage=linkage).fit(X)
+    path = tmp_path / "tree"
+    half = Agglomerative(4, linkage=linkage, checkpoint=path, callback=lambda p: p.iteration == 1).fit(X)
+    assert path.exists() and np.isinf(half.distances_).any() and is_valid_linkage(half.linkage_)
+    rest = Agglomerative(4, linkage=linkage, checkpoint=path).fit(X)
+    np.testing.assert_allclose(rest.distances_, whole.distances_, rtol=1e-12)
+    assert not path.exists()
+
+
+def test_state_from_elsewhere_is_brought_about_again():
+    X = points(300, 2)
+    for make in (lambda: Ward(X), lambda: Single(X), lambda: Table(squareform(pdist(X)), "average")):
+        first = make()
+        state, left = first.step(first.start())
+        assert 1 < left < 300
+        resumed, fresh = all_steps(make(), state), all_steps(make())
+        np.testing.assert_allclose(linkage_of(resumed)[:, 2], linkage_of(fresh)[:, 2])
+
+
+def test_new_rows_and_anomalies():
+    X = np.vstack([points(50, 2) * 0.1, points(50, 2) * 0.1 + 20])
+    for linkage in LINKAGES:
+        model = Agglomerative(2, linkage=linkage).fit(X)
+        assert np.array_equal(model.predict(X), model.labels_)
+        near, far = model.anomaly_score(np.array([X[0] + 0.01, [500.0, 500.0]]))
+        assert near < far and np.isfinite(model.anomaly_score(X)).all()
+    assert (Agglomerative(2, linkage="single").fit(X).anomaly_score(X) > 0).all()
+
+
+def test_objective_is_that_of_the_labels():
+    X = points(80, 3)
+    model = Agglomerative(3).fit(X)
+    wanted = sum(((X[model.labels_ == c] - X[model.labels_ == c].mean(axis=0)) ** 2).sum() for c in range(3))
+    assert model.objective_ == pytest.approx(0.5 * wanted)
+    assert model.codes_.shape == (80, 3) and model.history_.objective[-1] == 1
+
+
+def test_fewer_distinct_rows_than_clusters_gives_fewer_and_says_so():
+    X = np.repeat([[0.0], [5.0]], 4, axis=0)
+    with pytest.warns(UserWarning, match="only 2 rows differ"):
+        model = Agglomerative(3).fit(X)
+    assert model.labels_.tolist() == [0] * 4 + [1] * 4
+    with pytest.warns(UserWarning, match="only 1 rows differ"):
+        assert set(Agglomerative(2, linkage="single").fit(np.ones((5, 2))).labels_) == {0}
+
+
+def test_one_row_is_one_cluster():
+    model = Agglomerative(1).fit([[1.0, 2.0]])
+    assert model.labels_.tolist() == [0] and model.linkage_.shape == (0, 4) and model.predict([[3.0, 4.0]]) == [0]
+
+
+@pytest.mark.parametrize(
+    "options, X, says",
+    [
+        ({"n_clusters": 9}, np.eye(3), "n_samples=3 should be >= n_clusters=9"),
+        ({"linkage": "best"}, np.eye(3), "linkage='best'"),
+        ({"metric": "cosine"}, np.eye(3), "needs metric='euclidean'"),
+        ({"metric": "far", "linkage": "single"}, np.eye(3), "metric='far'"),
+        ({"height": -1.0}, np.eye(3), "height"),
+        ({}, [[np.nan, 1.0], [1.0, 2.0]], "TableImputer"),
+        ({}, np.array([[1e30], [1.0]], np.float32), "rescale X"),
+        ({"linkage": "average", "metric": "cosine"}, np.zeros((3, 2)), "not defined for some rows"),
+    ],
+)
+def test_bad_input_is_refused_in_words(options, X, says):
+    with pytest.raises(ValueError, match=says):
+        Agglomerative(**options).fit(X)
+
+
+def test_sparse_and_too_many_rows_are_refused_in_words():
+    with pytest.raises(TypeError, match="sparse"):
+        Agglomerative().fit(sp.eye_array(4).tocsr())
+    with pytest.raises(ValueError, match="ward"):
+        Agglomerative(linkage="average").fit(np.zeros((MOST_ROWS + 1, 1)))
+    with pytest.raises(ValueError, match="one of the two"):
+        Agglomerative().fit(np.eye(3)).cut()
+
+
+def test_dendrogram_is_the_plot():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    for n in (8, 120):
+        figure = Agglomerative(3).fit(points(n, 2)).plot()
+        axis = figure.axes[0]
+        drawn = sum(len(c.get_paths()) for c in axis.collections)
+        assert drawn == min(n, 50) - 1 and "ward" in axis.get_ylabel()
+        pyplot.close(figure)
