@@ -1,0 +1,82 @@
+"""Where Baum–Welch begins: k-means for Gaussian states, random shares for symbols, or what the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.group.hmm_baum_welch import shares
+from unweave.group.hmm_chain import Chain, Emission
+from unweave.group.hmm_discrete import Symbols
+from unweave.group.hmm_gaussian import GAUSSIANS, Spread
+from unweave.solve.iterate import Loop, iterate
+from unweave.solve.kmeans_start import kmeans_plus_plus
+from unweave.solve.lloyd import Lloyd, assign
+
+_SAMPLE = 20_000  # rows that k-means sees
+_BLOCK = 1 << 15
+_SOME = 1e-3  # no share of a random start is zero, because it would stay so
+
+
+def gaussian_start(X: NDArray, lengths: NDArray, k: int, kind: str, spread: Spread, rng: np.random.Generator) -> Chain:
+    """States are clusters of rows in units of the columns' spread; transitions are those of the labels, plus one."""
+    seen = np.flatnonzero(~np.isnan(X).all(axis=1))
+    rows = seen if len(seen) <= _SAMPLE else np.sort(rng.choice(seen, _SAMPLE, replace=False))
+    sample = _standard(X[rows], spread)
+    lloyd = Lloyd(sample, k)
+    begin = lloyd.start(kmeans_plus_plus(sample, k, rng))
+    state, _ = iterate(lloyd.step, begin, Loop(max_iter=50, tol=1e-4, ending="a start"), settled=lloyd.converged)
+    variances = spread.variance if kind == "diag" else np.diag(spread.variance)
+    centre = state["centres"] * np.sqrt(spread.variance) + spread.centre
+    emission: Emission = GAUSSIANS[kind](centre, np.stack([variances] * k), spread)
+    labels, sums = np.empty(len(X), np.int32), emission.zeros()
+    for i in range(0, len(X), _BLOCK):
+        part = X[i : i + _BLOCK]
+        labels[i : i + _BLOCK] = assign(_standard(part, spread), state["centres"])[0]
+        belongs = (labels[i : i + _BLOCK] == np.arange(k)[:, None]).astype(np.float64)
+        emission.add(sums, np.ascontiguousarray(part.T, dtype=np.float64), belongs)
+    start, moves = _label_counts(labels, lengths, k)
+    none = np.full(k, 1.0 / k)
+    return Chain(shares(start, 1.0, none), shares(moves, 1.0, none), emission.improved(sums, 1.0))
+
+
+def _standard(X: NDArray, spread: Spread) -> NDArray:
+    Y = (X - spread.centre) / np.sqrt(spread.variance)
+    return np.where(np.isnan(Y), 0.0, Y)
+
+
+def _label_counts(labels: NDArray, lengths: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    begin = np.cumsum(lengths) - lengths
+    inside = np.ones(len(labels), bool)
+    inside[begin] = False
+    at = np.flatnonzero(inside)
+    moves = np.bincount(labels[at - 1].astype(np.int64) * k + labels[at], minlength=k * k)
+    return np.bincount(labels[begin], minlength=k).astype(np.float64), moves.reshape(k, k).astype(np.float64)
+
+
+def symbols_start(X: NDArray, k: int, n_symbols: int, rng: np.random.Generator) -> Chain:
+    """Every state shows the symbols as often as the data do, times random factors; transitions are random shares."""
+    seen = X[~np.isnan(X)].astype(np.int64)
+    often = np.bincount(seen, minlength=n_symbols) + 1.0
+    shown = often * rng.exponential(size=(k, n_symbols)) + _SOME
+    moves = rng.exponential(size=(k, k)) + _SOME
+    start = np.full(k, 1.0 / k)
+    return Chain(start, moves / moves.sum(axis=1, keepdims=True), Symbols(shown / shown.sum(axis=1, keepdims=True)))
+
+
+def given_start(init: Mapping, k: int, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray]:
+    """The arrays of a start that the user gives, checked."""
+    if not isinstance(init, Mapping) or set(init) != set(shapes):
+        raise ValueError(f"init must be None or a dict with the arrays {', '.join(shapes)}")
+    arrays = {name: np.array(init[name], dtype=np.float64) for name in shapes}
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise ValueError(f"init[{name!r}] must have the shape {shape}, got {arrays[name].shape}")
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"init[{name!r}] must hold finite numbers")
+    for name in ("start", "transition", "probabilities"):
+        if name in arrays and ((arrays[name] < 0).any() or (np.abs(arrays[name].sum(axis=-1) - 1) > 1e-6).any()):
+            raise ValueError(f"init[{name!r}] must hold probabilities that add up to one in every row")
+    return arrays
