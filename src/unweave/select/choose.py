@@ -1,0 +1,227 @@
+"""Choosing the number of components of any estimator, by any criterion."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from unweave.data.arguments import generator, whole
+from unweave.parallel import get_num_threads
+from unweave.select.chosen import Choice
+from unweave.select.criteria import Criterion, Silhouette, find_criterion
+from unweave.select.stability import Stability
+from unweave.select.trial import Trial, count_name, n_rows, take, unnamed
+from unweave.solve.history import History
+from unweave.solve.iterate import Loop, iterate
+
+_AUTO_ROWS = 5000  # rows of a larger table that an automatic choice looks at
+_AUTO_FIRST = 20
+_AUTO_MOST = 160
+
+
+def choose(
+    estimator: Any,
+    X,
+    n_components: Iterable[int] = range(1, 20),
+    by: Any = "auto",
+    *,
+    threads: int | None = None,
+    callback=None,
+    verbose: bool = False,
+    random_state=None,
+) -> Choice:
+    """Try several numbers of components and take the best; works for every estimator of the library.
+
+    A copy of the estimator is fitted for each number (`n_clusters` where that is the name) and scored by the criterion;
+    the best number is fitted to the whole table at the end. Numbers are tried side by side on threads; the answer does
+    not depend on how many. Ctrl-C and the callback end the search and keep what was scored.
+
+    Parameters
+    ----------
+    estimator : estimator with `n_clusters` or `n_components`
+        Left as it is.
+    X : table
+    n_components : numbers to try, default=range(1, 20)
+        Those that cannot be fitted (more clusters than rows) are skipped, see ``skipped``.
+    by : str or criterion, default="auto"
+        "stability", "silhouette", "bic", "aic", "held-out", "cross-validation", "elbow", "knee", or an object with its
+        options (``Stability(n_repeats=20)``). "auto" takes bic for models that have one (mixtures), stability for
+        other clusterings, held-out entries for factorisations, else cross-validation.
+    threads : int, optional
+        Fits at once; the number of threads of the library if not given.
+    callback : callable, optional
+        Called after each number with ``iteration``, ``objective`` (the score, turned so that less is better) and
+        ``seconds``; a true value ends the search.
+    verbose : bool, default=False
+        Show a progress bar.
+    random_state : None, int or generator
+        For what is drawn by the criterion. Every number meets the same draws. Fits to the whole table keep the
+        estimator's own random state.
+
+    Returns
+    -------
+    Choice
+        ``best``, ``best_estimator``, ``scores``, ``errors``, ``table()``, ``plot()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import KMeans
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(c, 0.3, size=(50, 2)) for c in ((0, 0), (4, 0), (0, 4))])
+    >>> choice = choose(KMeans(), X, range(1, 7), by="silhouette")
+    >>> choice.best, choice.best_estimator.n_clusters
+    (3, 3)
+    """
+    estimator, X = unnamed(estimator, X)
+    name, ks = count_name(estimator), _checked(n_components)
+    criterion = find_criterion(by, estimator)
+    choice = _search(estimator, X, name, ks, criterion, threads, callback, verbose, random_state)
+    if len(choice.history) == len(ks) and choice.history.stopped != "interrupted":
+        choice.best_estimator = clone(estimator).set_params(**{name: choice.best}).fit(X)
+    return choice
+
+
+def stability(
+    estimator: Any, X, n_components: Iterable[int] | None = None, *, threads: int | None = None, callback=None,
+    verbose: bool = False, random_state=None, **options: Any,
+) -> Choice:  # fmt: skip
+    """The curve of stability over the number of clusters: how surely perturbed data give the same clusters.
+
+    Twice `n_repeats` perturbed tables are clustered; each pair of clusterings is carried over to all rows, and
+    1 − d/d_chance is averaged, d their :func:`clustering_distance` and d_chance the same for random labels of the same
+    sizes. 1 is perfect, 0 is chance. One cluster is always found again and says nothing: its stability is set to 0.
+
+    Parameters
+    ----------
+    estimator : clustering
+    X : table
+    n_components : numbers of clusters, optional
+        The estimator's own if not given.
+    n_repeats, perturb, noise, transfer
+        See :class:`Stability`.
+    threads, callback, verbose, random_state
+        As in :func:`choose`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import KMeans
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(c, 0.3, size=(50, 2)) for c in ((0, 0), (4, 0), (0, 4))])
+    >>> curve = stability(KMeans(), X, range(1, 6))
+    >>> curve.best, curve.scores[3], curve.scores[5] < 0.9
+    (3, 1.0, True)
+
+    References
+    ----------
+    Lange, Roth, Braun and Buhmann (2004), Stability-based validation of clustering solutions. Ben-Hur, Elisseeff and
+    Guyon (2002), A stability based method for discovering structure in clustered data.
+    """
+    estimator, X = unnamed(estimator, X)
+    name = count_name(estimator)
+    ks = _checked([estimator.get_params(deep=False)[name]] if n_components is None else n_components)
+    return _search(estimator, X, name, ks, Stability(**options), threads, callback, verbose, random_state)
+
+
+def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
+    """The number that a model takes for ``n_clusters="auto"``: ``.best``, and ``.reason`` for its plan.
+
+    Looks at 5000 rows at most, spread evenly, and at 1 to 20 components; as long as the best is among the upper
+    quarter it looks at twice as many, up to 160 or a third of the rows. "auto" is that of :func:`choose`, but the
+    silhouette for clusterings: it needs one fit a number, where stability needs twenty.
+    """
+    estimator, X = unnamed(estimator, X)
+    n = n_rows(X)
+    if n > _AUTO_ROWS:
+        X = take(X, np.linspace(0, n - 1, _AUTO_ROWS).astype(np.int64))
+    most = max(1, min(_AUTO_MOST, n_rows(X) // 3))
+    criterion, first, last = find_criterion(by, estimator), 1, min(_AUTO_FIRST, most)
+    if by == "auto" and isinstance(criterion, Stability):
+        criterion = Silhouette()
+    choice: Choice | None = None
+    while True:
+        found = _search(estimator, X, name, list(range(first, last + 1)), criterion, None, None, False, None)
+        choice = found if choice is None else _joined(choice, found, criterion)
+        if last == most or choice.best <= 0.75 * last:
+            return choice
+        first, last = last + 1, min(2 * last, most)
+
+
+def _joined(former: Choice, found: Choice, criterion: Criterion) -> Choice:
+    return _choice(
+        former.scores | found.scores, former.errors | found.errors, former.skipped | found.skipped, criterion,
+        former.name, found.history,
+    )  # fmt: skip
+
+
+def _checked(n_components) -> list[int]:
+    if isinstance(n_components, str | bytes) or not isinstance(n_components, Iterable):
+        raise TypeError(f"n_components must be the numbers to try, such as range(1, 20), got {n_components!r}")
+    ks = sorted({whole(k, "n_components", 1) for k in n_components})
+    if not ks:
+        raise ValueError("n_components must hold at least one number to try")
+    return ks
+
+
+def _search(estimator, X, name, ks, criterion: Criterion, threads, callback, verbose, random_state) -> Choice:
+    """Score every number: fits run on a pool of their own, one step of the one loop waits for one number."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable with one argument (progress), got {callback!r}")
+    workers = get_num_threads() if threads is None else whole(threads, "threads", 1)
+    seed = int(generator(random_state).integers(2**31))
+    stop, sign = threading.Event(), -1.0 if criterion.larger_is_better else 1.0
+    skipped: dict[int, str] = {}
+    failures: list[ValueError] = []
+    loop = Loop(
+        max_iter=len(ks), tol=0, callback=callback, bar=f"choosing {name}" if verbose else None,
+        ending="every number was tried",
+    )  # fmt: skip
+
+    def step(state: dict) -> tuple[dict, float]:
+        i = state["done"]
+        means, errors = state["means"].copy(), state["errors"].copy()
+        try:
+            values = futures[i].result()
+            means[i] = values.mean()
+            errors[i] = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+        except ValueError as error:
+            failures.append(error)
+            skipped[ks[i]] = str(error)
+        here = means[i] if np.isfinite(means[i]) else 0.0
+        return {"done": i + 1, "means": means, "errors": errors}, sign * here
+
+    blank = np.full(len(ks), np.nan)
+    with warnings.catch_warnings(), ThreadPoolExecutor(workers, thread_name_prefix="unweave-select") as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a hundred small fits: their scores tell enough
+        futures: list[Future] = [pool.submit(criterion.values, Trial(estimator, name, k, stop), X, seed) for k in ks]
+        try:
+            state, history = iterate(step, {"done": 0, "means": blank, "errors": blank}, loop)
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+    done = range(state["done"])
+    scores = {ks[i]: float(state["means"][i]) for i in done if np.isfinite(state["means"][i])}
+    if not scores:
+        raise failures[0]
+    errors = {k: float(state["errors"][i]) for i, k in enumerate(ks) if k in scores and np.isfinite(state["errors"][i])}
+    return _choice(scores, errors, skipped, criterion, name, history)
+
+
+def _choice(scores, errors, skipped, criterion: Criterion, name: str, history: History) -> Choice:
+    ks, values = np.array(list(scores)), np.array(list(scores.values()))
+    if hasattr(criterion, "pick") and len(ks) > 2:
+        best = criterion.pick(ks, values)
+    else:
+        best = int(ks[np.argmax(values) if criterion.larger_is_better else np.argmin(values)])
+    return Choice(
+        best, scores, errors, criterion.name, criterion.title, name, criterion.larger_is_better, skipped,
+        history=history,
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""Stability: clusters that are there are found again when the data are perturbed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from unweave.data.arguments import number, whole
+from unweave.data.table import check_table
+from unweave.select.distance import disagreement
+from unweave.select.trial import Trial, labels_of, n_rows, take
+
+PERTURB = ("halves", "bootstrap", "noise")
+TRANSFER = ("auto", "predict", "nearest-neighbour", "nearest-centroid")
+_CHANCE = 20  # draws of random labels that chance is averaged over
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How alike two clusterings of perturbed data are, 1 for the same and 0 for chance.
+
+    Parameters
+    ----------
+    n_repeats : int, default=10
+        Pairs of perturbed tables.
+    perturb : {"halves", "bootstrap", "noise"}, default="halves"
+        Two halves of the rows without overlap; two bootstrap samples; or all rows twice, with Gaussian noise added.
+    noise : float, default=0.1
+        Its standard deviation, in units of each column's own.
+    transfer : {"auto", "predict", "nearest-neighbour", "nearest-centroid"}, default="auto"
+        How rows that were not in a sample get its labels: by the model's own `predict`, by the label of the nearest row
+        in the sample, or of the nearest mean of a cluster. "auto" is `predict` where there is one, or the nearest row.
+    """
+
+    n_repeats: int = 10
+    perturb: str = "halves"
+    noise: float = 0.1
+    transfer: str = "auto"
+
+    name = "stability"
+    title = "stability (1: found again, 0: chance)"
+    larger_is_better = True
+
+    def __post_init__(self):
+        whole(self.n_repeats, "n_repeats", 1)
+        number(self.noise, "noise")
+        for word, known, name in ((self.perturb, PERTURB, "perturb"), (self.transfer, TRANSFER, "transfer")):
+            if word not in known:
+                raise ValueError(f"{name}={word!r} is not known; use one of {', '.join(known)}")
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        """The stability of each repeat; zeros for one cluster, which is found again whatever the data are."""
+        if trial.count == 1:
+            trial.fit(X)  # what cannot be fitted is not scored
+            return np.zeros(self.n_repeats)
+        rng = np.random.default_rng(seed)
+        return np.array([self._pair(trial, X, rng) for _ in range(self.n_repeats)])
+
+    def pick(self, ks: NDArray, scores: NDArray) -> int:
+        """The largest number at which the curve has a peak within 2 % of the highest one.
+
+        Coarser clusterings that join whole clusters are found again as surely as the finest true one, so the highest
+        peak alone would decide by chance between them. The smallest of the best if none is above chance.
+        """
+        if scores.max() <= 0:
+            return int(ks[np.argmax(scores)])
+        rises = scores >= np.concatenate([[-np.inf], scores[:-1]])
+        falls = scores > np.concatenate([scores[1:], [-np.inf]])
+        peaks = np.flatnonzero(rises & falls & (scores >= 0.98 * scores.max()))
+        return int(ks[peaks[-1]])
+
+    def _pair(self, trial: Trial, X, rng: np.random.Generator) -> float:
+        n = n_rows(X)
+        if self.perturb == "noise":
+            tables = [_noisy(X, self.noise, rng) for _ in range(2)]
+            found = [labels_of(trial.fit(table, random_state=_seed(rng)), table) for table in tables]
+        else:
+            order = rng.permutation(n)
+            halves = (order[: n // 2], order[n // 2 :])
+            picks = halves if self.perturb == "halves" else rng.integers(n, size=(2, n))
+            found = [
+                self._carried(trial.fit(table, random_state=_seed(rng)), table, X)
+                for table in (take(X, rows) for rows in picks)
+            ]
+        return chance_normalised(found[0], found[1], rng)
+
+    def _carried(self, model: Any, sample, X) -> NDArray:
+        """Labels of all rows of X, by a model of some of them."""
+        if self.transfer == "predict" or (self.transfer == "auto" and hasattr(model, "predict")):
+            return np.asarray(model.predict(X))
+        from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+
+        labels = labels_of(model, sample)
+        if len(np.unique(labels)) < 2:
+            return np.zeros(n_rows(X), int)
+        rule = NearestCentroid() if self.transfer == "nearest-centroid" else KNeighborsClassifier(1)
+        return rule.fit(sample, labels).predict(X)
+
+
+def chance_normalised(a: NDArray, b: NDArray, rng: np.random.Generator) -> float:
+    """1 − d(a, b)/d_chance: 1 for the same clustering, 0 for no more alike than chance, below 0 for less.
+
+    d is :func:`clustering_distance`, and d_chance its mean over random pairings of the same labels, relabelled for the
+    best just as d is: a formula without that minimum would call chance stability. If both put everything into one
+    cluster, chance is 0 too and the answer 0.
+
+    >>> chance_normalised(np.repeat([0, 1], 50), np.repeat([1, 0], 50), np.random.default_rng(0))
+    1.0
+    """
+    a, b = (np.unique(labels, return_inverse=True)[1].reshape(-1) for labels in (a, b))
+    chance = float(np.mean([disagreement(a, rng.permutation(b)) for _ in range(_CHANCE)]))
+    return 1 - disagreement(a, b) / chance if chance > 0 else 0.0
+
+
+def _noisy(X, scale: float, rng: np.random.Generator):
+    table = check_table(BaseEstimator(), X, "nan", reset=True)
+    if sp.issparse(table.values):
+        raise ValueError("perturb='noise' needs a dense table: noise would fill the zeros; use perturb='halves'")
+    values = table.values
+    unit = np.nanstd(values if table.seen is None else np.where(table.seen, values, np.nan), axis=0)
+    noisy = values + (scale * unit * rng.standard_normal(values.shape)).astype(values.dtype)
+    return noisy if table.seen is None else np.where(table.seen, noisy, np.nan)
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
