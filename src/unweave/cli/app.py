@@ -111,9 +111,19 @@ verb(
     examples=["explain faces/ -k 20", "explain notes.txt -k 10 --out topics"],
 )  # fmt: skip
 verb(
+    "segment", options.FILE | options.PICTURE | options.SPEAKING, panel=JOBS,
+    summary="A picture in few colours, each segment in its mean.",
+    examples=["segment photo.jpg -k 8 --out few.png"],
+)  # fmt: skip
+verb(
     "transform", options.MODEL | options.FILE | options.WRITING | options.READING | options.SPEAKING, panel=MODELS,
     summary="Codes (or groups) of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv"],
+)  # fmt: skip
+verb(
+    "recommend", options.MODEL | options.USERS | options.SPEAKING, panel=MODELS,
+    summary="The best items for some users, under a saved model of ratings.",
+    examples=["recommend ratings-complete/model.unweave ann bob -n 5"],
 )  # fmt: skip
 verb(
     "show", options.MODEL | options.TOP | options.SPEAKING, panel=MODELS,

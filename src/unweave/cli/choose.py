@@ -68,9 +68,8 @@ def sample(X):
 
 def silhouette(table: NamedTable, missing: str | None) -> tuple[int, str]:
     """From 2 to 10 groups, the number whose groups are tightest and farthest apart (mean silhouette of a sample)."""
-    from sklearn.metrics import silhouette_score
-
     from unweave.group import KMeans
+    from unweave.select import silhouette as mean_silhouette
 
     X = sample(table.X)
     if not sp.issparse(X) and np.isnan(X).any():
@@ -81,7 +80,7 @@ def silhouette(table: NamedTable, missing: str | None) -> tuple[int, str]:
     for k in range(2, min(10, X.shape[0] - 1) + 1):
         labels = KMeans(k, missing=missing, random_state=0, max_iter=100, tol=1e-4).fit(X).labels_
         if len(np.unique(labels)) > 1:
-            scores[k] = float(silhouette_score(filled, labels))
+            scores[k] = mean_silhouette(filled, labels)
     if not scores:
         return 1, "too few different rows for more"
     best = max(scores, key=lambda k: scores[k])

@@ -105,4 +105,15 @@ PAGE: Parameters = {
     "out": (Annotated[Path | None, typer.Option(help="The page; report.html beside the model unless given.",
                                                 rich_help_panel=_OUT)], None),
 }  # fmt: skip
+USERS: Parameters = {
+    "users": (Annotated[list[str], typer.Argument(metavar="USER...", help="Ids as in the ratings; positions from 0 "
+                                                  "where there are none.")], _REQUIRED),
+    "n": (Annotated[int, typer.Option("-n", "--items", help="Items a user.", min=1)], 10),
+}  # fmt: skip
 TOP: Parameters = {"top": (Annotated[int, typer.Option(help="Columns shown of each component.", min=1)], 8)}
+PICTURE: Parameters = {
+    "k": (Annotated[int, typer.Option("-k", "--segments", min=1, help="How many segments.")], 8),
+    "position": (Annotated[float, typer.Option(min=0, help="Weight of a pixel's place beside its colour.")], 0.0),
+    "seed": (Annotated[int, typer.Option(min=0, help="Of what is random.")], 0),
+    "out": (Annotated[Path | None, typer.Option(help="The PNG; FILE-segments.png unless given.")], None),
+}

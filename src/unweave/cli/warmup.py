@@ -22,7 +22,8 @@ ROWS, COLUMNS = 40, 12
 
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
-    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``."""
+    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
+    ``symbols``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
         dtype
@@ -37,6 +38,7 @@ def tables(dtype: type[np.floating]) -> dict[str, Table]:
         "nan": holes,
         "binary": (dense > dense.mean()).astype(dtype),
         "counts": rng.poisson(3.0, dense.shape).astype(dtype),
+        "symbols": rng.integers(0, 3, (ROWS, 1)),
     }
 
 
@@ -46,7 +48,8 @@ def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
         if kind == "nan":  # NaN is refused unless it is said to mean "not observed"
             model.set_params(missing="nan")
         model.fit(X)
-        return model.transform(X[: ROWS // 2])
+        use = model.transform if hasattr(model, "transform") else model.predict
+        return use(X[: ROWS // 2])
 
     return job
 
@@ -62,6 +65,16 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "NMF", lambda: unweave.NMF(3, **few), every
     yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
     yield "KMeans", lambda: unweave.KMeans(3, **few), every
+    for linkage in ("ward", "single", "average"):
+        yield f"Agglomerative {linkage}", partial(unweave.Agglomerative, 3, linkage=linkage), ("dense",)
+    yield "Divisive", lambda: unweave.Divisive(3, **few), ("dense",)
+    yield "SpectralClustering", lambda: unweave.SpectralClustering(3), ("dense",)
+    yield "SoftClustering", lambda: unweave.SoftClustering(3, **few), ("dense",)
+    for shape in ("diag", "full"):
+        yield f"HiddenMarkov {shape}", partial(unweave.HiddenMarkov, 2, covariance_type=shape, **few), ("dense",)
+    yield "HiddenMarkov discrete", lambda: unweave.HiddenMarkov(2, emission="discrete", **few), ("symbols",)
+    yield "GaussianMixture", lambda: unweave.GaussianMixture(2, **few), every
+    yield "BernoulliMixture", lambda: unweave.BernoulliMixture(2, **few), ("binary",)
     yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **few), ("sparse", "nan")
     yield "MatrixCompletion sgd", lambda: unweave.MatrixCompletion(3, ridge=0.1, solver="sgd", **few), ("sparse",)
     yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **few), ("sparse",)
@@ -103,10 +116,18 @@ def _read_numbers() -> Any:
         return read(path)
 
 
+def _silhouette(X: Table) -> Any:
+    from unweave.select import silhouette
+
+    return silhouette(X, np.arange(len(X)) % 3)
+
+
 def jobs() -> Iterator[Job]:
     """Every job of the warm-up as (what it is, what to call)."""
     yield "reading large files of numbers", _read_numbers
     made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
+    for dtype, tabs in made.items():
+        yield f"silhouette, {dtype.__name__}", partial(_silhouette, tabs["dense"])
     for name, make, kinds in _models():
         for kind in kinds:
             for dtype, tabs in made.items():

@@ -21,22 +21,23 @@ POWERS = {"plain": 0.0, "root": 0.5, "count": 1.0}
 
 @dataclass(frozen=True)
 class CountedHalf(Half):
-    """One side of a problem whose ridge is a number for each row of F (or one for all)."""
+    """One side of a problem whose ridge is a number for each row of F (or one for all), about zero or about vectors."""
 
     ridges: NDArray | float = 0.0
+    towards: NDArray | float = 0.0
 
     @property
     def terms(self):
         return 0.0, self.ridges, False
 
     def prox(self, F: NDArray, step) -> NDArray:
-        return F / (1 + step * np.reshape(self.ridges, (-1, 1)).astype(F.dtype))
+        return self.towards + (F - self.towards) / (1 + step * np.reshape(self.ridges, (-1, 1)).astype(F.dtype))
 
     def value(self, F: NDArray) -> float:
         return float(self.row_values(F).sum())
 
     def row_values(self, F: NDArray) -> NDArray[np.float64]:
-        return 0.5 * np.square(F, dtype=np.float64).sum(axis=1) * self.ridges
+        return 0.5 * np.square(F - self.towards, dtype=np.float64).sum(axis=1) * self.ridges
 
 
 def counted_half(objective: Objective, strength: float, power: float, *, transposed: bool) -> CountedHalf:
@@ -53,6 +54,10 @@ def counted_half(objective: Objective, strength: float, power: float, *, transpo
 
 class CountedAlternate(Alternate):
     """Alternating least squares under a ridge that grows with the number of entries."""
+
+    code_half: CountedHalf
+    component_half: CountedHalf
+    paid = 0.0  # penalties besides those of codes and components
 
     def __init__(self, plain: Alternate, strength: float, power: float):
         super().__init__(plain.objective, plain.problem, plain.left, plain.right)

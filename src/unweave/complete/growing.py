@@ -8,7 +8,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.complete.centred import shifted
+from unweave.complete.choosing import alternating
+from unweave.complete.drift import Calendar
+from unweave.complete.drift_times import entry_times
+from unweave.complete.features import same_width, table_of
+from unweave.complete.features_fit import Guided
+from unweave.complete.features_guided import Guide, GuidedAlternate
+from unweave.complete.features_join import ids_of, joined
+from unweave.complete.features_side import Side, with_constant
 from unweave.complete.ids import find, objects
+from unweave.complete.who import entries
+from unweave.factorization.door import reopen_table
+from unweave.objectives import Observed
+from unweave.parallel import single_blas
+from unweave.solve.alternate import Alternate
+from unweave.solve.iterate import Loop, iterate
+
+_MORE_SWEEPS = 3
 
 
 class Grown(NamedTuple):
@@ -58,3 +75,120 @@ def _matched(known, given, n_known: int, n_given: int, what: str, *, appended: b
     fresh = np.flatnonzero(at < 0)
     at[fresh] = n_known + np.arange(len(fresh))
     return at, objects([*known, *(given[k] for k in fresh)])
+
+
+class Growing(Guided):
+    """`partial_fit` of a recommender: a few sweeps over all that is known, from where the model stands."""
+
+    def partial_fit(self, X, y=None, *, timestamps=None, user_features=None, item_features=None):
+        """Learn from more ratings: a few sweeps over all that is known, from where the model stands.
+
+        Users and items are matched by id where ids are known (:func:`unweave.ratings`): ratings of known users are
+        added, or replace older ones, and new users and items join. Without ids the rows of X are new users. The first
+        call is `fit`; mean and ridge stay as it set them. A model that was fitted with timestamps needs them here;
+        features (of the rows and columns of this X) may be left out: then newcomers count as average.
+        """
+        if not hasattr(self, "components_"):
+            more = {"timestamps": timestamps, "user_features": user_features, "item_features": item_features}
+            return self.fit(X, **more)
+        if self._draws:
+            raise ValueError("solver='gibbs' cannot go on from old draws: fold_in new users, or fit again with all")
+        if (timestamps is not None) != hasattr(self, "drift_"):
+            had = "with" if timestamps is None else "without"
+            raise ValueError(f"the model was fitted {had} timestamps: give them both times, or never")
+        X = joined(X, user_features, item_features)
+        ids = (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
+        known = self.item_ids_ is not None and ids[1] is not None
+        with single_blas():
+            new = entries(sp.csr_array(X.X) if known else reopen_table(self, X, self.missing, self._learned))
+            if not known:
+                ids = (None, self.item_ids_) if self.user_ids_ is None else ids
+            grown = grow(_numbered(self.seen_, 0), self.user_ids_, self.item_ids_, _numbered(new, self.seen_.nnz), *ids)
+            which = grown.seen.data
+            values = np.concatenate([self.seen_.data, new.data.astype(self.seen_.dtype)])[which]
+            seen = sp.csr_array((values, grown.seen.indices, grown.seen.indptr), shape=grown.seen.shape)
+            times = None
+            if timestamps is not None:
+                times = np.concatenate([self.drift_["times"], entry_times(X, timestamps, new)[0]])[which]
+            given = (user_features, item_features)
+            tables = [
+                self._features_of(w, g, X, grown, new.shape) for w, g in zip(("user", "item"), given, strict=True)
+            ]
+            try:
+                self._grow(grown._replace(seen=seen), times, tables)
+            finally:
+                self._forget()
+        return self
+
+    def _features_of(self, what: str, given, X, grown: Grown, shape: tuple[int, int]) -> NDArray | None:
+        """Features of all users (items), in the units of the fit; those of the average where none are known."""
+        record = getattr(self, f"{what}_features_", None)
+        if record is None and given is not None:
+            raise ValueError(f"the model was fitted without {what}_features: leave them out, or fit again with all")
+        if record is None:
+            return None
+        axis = 0 if what == "user" else 1
+        table = np.zeros((grown.seen.shape[axis], record["table"].shape[1]))
+        table[:, -1] = 1
+        table[: len(record["table"])] = record["table"]
+        if given is not None:
+            rows, _ = table_of(given, shape[axis], ids_of(X, what), what)
+            all_ids = grown.user_ids if what == "user" else grown.item_ids
+            at = np.arange(shape[axis]) + (len(record["table"]) if what == "user" else 0)
+            names = ids_of(X, what)
+            if all_ids is not None and names is not None:
+                at = find(list(names), all_ids, len(all_ids), what)
+            table[at] = with_constant((same_width(rows, record, what) - record["mean"]) / record["scale"])
+        return table
+
+    def _grown_guide(self, times: NDArray | None, tables: list) -> Guide | None:
+        if times is None and all(table is None for table in tables):
+            return None
+        records = [getattr(self, f"{what}_features_", {}) for what in ("user", "item")]
+        self._columns = tuple(record.get("columns") for record in records)
+        users, items = (None if t is None else Side.again(r, t) for r, t in zip(records, tables, strict=True))
+        if times is None:
+            return Guide(users, items)
+        d = self.drift_
+        self._dates, calendar = d["dates"], Calendar(d["first"], d["span"], d["edges"])
+        return Guide(users, items, times, calendar.n_bins, d["ridge"], calendar, d["scale"])
+
+    def _grow(self, grown: Grown, times: NDArray | None, tables: list) -> None:
+        seen, problem = grown.seen, self._sentence
+        n, m = seen.shape
+        assert self.codes_ is not None
+        U, Z = np.zeros((n, problem.width), self.codes_.dtype), np.zeros((problem.width, m), self.codes_.dtype)
+        U[: len(self.codes_)], Z[:, : self.components_.shape[1]] = self.codes_, self.components_
+        U[:, problem.held_codes] = 1
+        Z[problem.held_components] = 1
+        Z[-1, : self.components_.shape[1]] -= Z.dtype.type(self.mean_)
+        table = Observed(seen.astype(U.dtype), self._learned.loss)
+        centred, guide = shifted(table, self.mean_), self._grown_guide(times, tables)
+        plain = Alternate(centred, problem, self._left, self._left)
+        scheme, state = alternating(plain, self.ridge_, self._power(), guide, {"codes": U, "components": Z})
+        if isinstance(scheme, GuidedAlternate):
+            state = self._resumed(scheme, state)
+        state, self.history_ = iterate(scheme.step, state, Loop(max_iter=_MORE_SWEEPS, tol=0))
+        self.seen_, self.user_ids_, self.item_ids_ = seen, grown.user_ids, grown.item_ids
+        self.n_iter_, self.n_features_in_, self._table = _MORE_SWEEPS, m, table
+        if grown.item_ids is not None and hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = objects(str(item) for item in grown.item_ids)
+        self._finish(centred, problem, scheme, state)
+        del self._table
+
+    def _resumed(self, scheme: GuidedAlternate, state: dict) -> dict:
+        """A first state with the drift and the maps of the fit, and codes for newcomers, who have no drift yet."""
+        state = dict(state)
+        for name in ("bins", "slopes"):
+            if name in state:
+                state[name][: len(self.drift_[name])] = self.drift_[name]
+        for what in ("user", "item"):
+            if f"{what}_map" in state:
+                state[f"{what}_map"] = getattr(self, f"{what}_features_")["map"]
+        scheme.heed(state)
+        return {**state, "codes": scheme.improve_codes(state["codes"], state["components"])}
+
+
+def _numbered(X: sp.csr_array, first: int) -> sp.csr_array:
+    """The same entries, with their positions as values."""
+    return sp.csr_array((np.arange(first, first + X.nnz), X.indices, X.indptr), shape=X.shape)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from unweave.objectives import Dense, Objective, Observed
 from unweave.solve.iterate import Loop, iterate
@@ -19,16 +20,23 @@ _WORSE = 1.02  # the path ends when the error is so much above its least
 
 def hold_out(objective: Observed, rng: np.random.Generator, share: float) -> tuple[Observed, Observed | None]:
     """Entries split at random into training and held out; None when there are too few to spare any."""
-    X = objective.X
-    if X.nnz < 20:
-        return objective, None
-    coo = X.tocoo()
-    out = rng.random(X.nnz) < share
-    parts = []
-    for pick in (~out, out):
-        entries = (coo.data[pick], (coo.row[pick], coo.col[pick]))
-        parts.append(Observed(sp.csr_array(entries, shape=X.shape), objective.loss))
-    return (parts[0], parts[1]) if parts[1].X.nnz and parts[0].X.nnz else (objective, None)
+    out = drawn(objective, rng, share)
+    return (objective, None) if out is None else (part(objective, ~out), part(objective, out))
+
+
+def drawn(objective: Observed, rng: np.random.Generator, share: float) -> NDArray | None:
+    """Which entries are held out, as a mask; None when there are too few to spare any."""
+    if objective.X.nnz < 20:
+        return None
+    out = rng.random(objective.X.nnz) < share
+    return out if out.any() and not out.all() else None
+
+
+def part(objective: Observed, pick: NDArray) -> Observed:
+    """The entries in a mask."""
+    coo = objective.X.tocoo()
+    entries = (coo.data[pick], (coo.row[pick], coo.col[pick]))
+    return Observed(sp.csr_array(entries, shape=objective.X.shape), objective.loss)
 
 
 def observed(objective: Objective) -> Observed:
@@ -46,9 +54,9 @@ def spread(objective: Observed) -> float:
 
 
 def ridge_path(
-    begin: Callable[[float], tuple[object, dict]], strengths: Iterable[float], test: Observed
+    begin: Callable[[float], tuple[object, dict]], strengths: Iterable[float], judge: Callable[[object, dict], float]
 ) -> dict[float, float]:
-    """Root-mean-square error on `test` for each ridge of a falling row; the path ends once the error rises.
+    """The error that ``judge(scheme, state)`` finds for each ridge of a falling row; it ends once the error rises.
 
     ``begin(strength)`` gives the scheme for a ridge and a start. Every fit has the start of the first: one that began
     where a stronger ridge ended would begin at zeros, which least squares cannot leave, and one that began where a
@@ -60,7 +68,7 @@ def ridge_path(
         scheme, first = begin(float(strength))
         start = first if start is None else start
         state, _ = iterate(scheme.step, start, Loop(max_iter=_SWEEPS, tol=0))  # type: ignore[attr-defined]
-        errors[float(strength)] = root_mean_square(test, state["codes"], state["components"])
+        errors[float(strength)] = judge(scheme, state)
         if len(errors) > 2 and errors[float(strength)] > _WORSE * min(errors.values()):
             break
     return errors

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from unweave.complete.centred import observed_mean, shifted
-from unweave.complete.choosing import choose
-from unweave.complete.counted import POWERS, CountedAlternate, counted_half
-from unweave.complete.growing import grow
+from unweave.complete.choosing import alternating, choose
+from unweave.complete.counted import POWERS, CountedAlternate
+from unweave.complete.features_guided import GuidedAlternate
+from unweave.complete.growing import Growing
 from unweave.complete.held_out import observed
-from unweave.complete.ids import objects
-from unweave.complete.sampled import SWEEPS, Sampled
+from unweave.complete.sampled import SWEEPS
 from unweave.complete.sgd import Descent, how_to_descend
-from unweave.complete.who import entries
-from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import whole
-from unweave.objectives import Blocks, Observed
-from unweave.parallel import single_blas
+from unweave.objectives import Blocks
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate
 from unweave.solve.certificate import stationarity
-from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem, check_size
 
-_MORE_SWEEPS = 3  # of partial_fit
 
-
-class MatrixCompletion(Sampled):
+class MatrixCompletion(Growing):
     """x_ij ≈ mean + a_i + b_j + u_i·z_j over the observed entries, with ridge: ratings by alternating least squares.
 
     Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (‖z_j‖² + b_j²), where n counts
@@ -47,6 +40,11 @@ class MatrixCompletion(Sampled):
         λ; "auto" takes the best of a falling row on a tenth of the entries that is held out, then fits on all.
     weighting : "root", "plain" or "count", default="root"
         How the ridge of a user or an item grows with the number n of its ratings: λ√n, λ, or λn.
+    time_bins : int or "auto", default="auto"
+        Stretches of time, with equally many ratings, in which the bias of an item is constant, for a fit with
+        timestamps; "auto" takes the number of least error on held-out entries.
+    time_ridge : float, default=20
+        An item's bias in a stretch, or the drift of a user, with so many ratings is shrunk to half.
     solver : "auto", "gibbs", "sgd", an :class:`SGD`, or the name of an update, default="auto"
         "gibbs" samples the Bayesian form of the model instead of minimising: more accurate, slower, and
         :meth:`predict_std` says how sure it is. `ridge` and `weighting` then play no part. Its codes and components
@@ -72,6 +70,10 @@ class MatrixCompletion(Sampled):
         Held-out error (root mean square) for every λ tried, when ridge="auto".
     rank_path_ : dict
         Least held-out error for every rank tried, when n_components="auto".
+    drift_ : dict of arrays
+        How biases drift, after ``fit(X, timestamps=...)``; ``bins_path_`` is the held-out error by `time_bins`.
+    user_features_, item_features_ : dict of arrays
+        The map from features to vectors, after ``fit(X, user_features=..., item_features=...)``.
 
     Examples
     --------
@@ -94,6 +96,8 @@ class MatrixCompletion(Sampled):
         *,
         ridge="auto",
         weighting="root",
+        time_bins="auto",
+        time_ridge=20.0,
         missing="auto",
         solver="auto",
         init="auto",
@@ -107,6 +111,8 @@ class MatrixCompletion(Sampled):
         self.n_components = n_components
         self.ridge = ridge
         self.weighting = weighting
+        self.time_bins = time_bins
+        self.time_ridge = time_ridge
         self.missing = missing
         self.solver = solver
         self.init = init
@@ -134,8 +140,9 @@ class MatrixCompletion(Sampled):
         if self._power():
             plan.reasons.append(f"the ridge grows with the number n of ratings: {self.ridge_:.3g}·n^{self._power():g}")
         assert isinstance(scheme, Alternate)
-        counted = CountedAlternate(scheme, self.ridge_, self._power())
+        counted, state = alternating(scheme, self.ridge_, self._power(), self._guide, state)
         if how is None:
+            plan.reasons += self._reasons()
             return plan, counted, state
         plan.solver, plan.codes, plan.components = "stochastic gradient descent", "", ""
         descent = Descent(counted, how, rng)
@@ -144,9 +151,6 @@ class MatrixCompletion(Sampled):
 
     def _default_max_iter(self) -> int:
         return SWEEPS if self._draws else 50 if how_to_descend(self.solver) is None else 200
-
-    def _code_half(self, objective):
-        return counted_half(objective, self.ridge_, self._power(), transposed=False)
 
     def _row_ridge(self, n_ratings):
         return self.ridge_ * max(n_ratings, 1) ** self._power()
@@ -164,11 +168,15 @@ class MatrixCompletion(Sampled):
         auto = self.n_components == "auto"
         self._rank, self.ridge_ = 1 if auto else whole(self.n_components, "n_components", 1), 0.0  # decided below
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)
+        self._guide = self._gathered(self._given, objective)
+        objective = objective if self._guide is None else observed(objective)
         self.mean_ = observed_mean(objective)
         centred = shifted(objective, self.mean_)
         self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, centred, learned.loss)
+        self._guide = self._with_bins(self._guide, centred, learned.loss)
         self._table = objective
         codes = super()._fit_objective(centred, learned)
+        self._left = getattr(self._left, "plain", self._left)
         del self._table
         self._remember(self._given, objective)
         return codes
@@ -178,7 +186,10 @@ class MatrixCompletion(Sampled):
             return self._finish_draws(self._table, state)
         Z = state["components"].copy()
         Z[problem.width - 1] += Z.dtype.type(self.mean_)
-        return super()._finish(self._table, problem, scheme, {**state, "components": Z})
+        state = {**state, "components": Z}
+        if isinstance(scheme, GuidedAlternate):
+            self._table = self._publish_guide(scheme, state, self._table)
+        return super()._finish(self._table, problem, scheme, state)
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
@@ -188,56 +199,18 @@ class MatrixCompletion(Sampled):
         # On the centred table, where the penalty of the biases was paid.
         centred_Z = Z.copy()
         centred_Z[-1] -= Z.dtype.type(self.mean_)
-        centred = shifted(objective, self.mean_)
-        counted = CountedAlternate(Alternate(centred, problem, scheme.left, scheme.right), self.ridge_, self._power())
+        centred, counted = shifted(objective, self.mean_), scheme
+        if not isinstance(scheme, CountedAlternate):
+            plain = Alternate(centred, problem, scheme.left, scheme.right)
+            counted = CountedAlternate(plain, self.ridge_, self._power())
         F = np.ascontiguousarray(centred_Z.T)
-        self.objective_ = float(objective.accurate_value(U, Z, rows)) + counted.penalties(U, F)
+        self.objective_ = float(objective.accurate_value(U, Z, rows)) + counted.penalties(U, F) + counted.paid
         halves = (counted.code_half, counted.component_half)
         return stationarity(centred, problem, U, centred_Z, self.objective_, halves=halves)
 
     def certify(self, X):
         """The KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""
         return self.certificate_
-
-    def partial_fit(self, X, y=None):
-        """Learn from more ratings: a few sweeps over all that is known, from where the model stands.
-
-        Users and items are matched by id where ids are known (:func:`unweave.ratings`): ratings of known users are
-        added, or replace older ones, and new users and items join. Without ids the rows of X are new users. The first
-        call is `fit`; mean and ridge stay as it set them.
-        """
-        if not hasattr(self, "components_"):
-            return self.fit(X)
-        if self._draws:
-            raise ValueError("solver='gibbs' cannot go on from old draws: fold_in new users, or fit again with all")
-        ids = (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
-        known = self.item_ids_ is not None and ids[1] is not None
-        with single_blas():
-            new = entries(sp.csr_array(X.X) if known else reopen_table(self, X, self.missing, self._learned))
-            if not known:
-                ids = (None, self.item_ids_) if self.user_ids_ is None else ids
-            self._grow(*grow(self.seen_, self.user_ids_, self.item_ids_, new, *ids))
-        return self
-
-    def _grow(self, seen: sp.csr_array, user_ids, item_ids) -> None:
-        (n, m), problem = seen.shape, self._sentence
-        assert self.codes_ is not None
-        U, Z = np.zeros((n, problem.width), self.codes_.dtype), np.zeros((problem.width, m), self.codes_.dtype)
-        U[: len(self.codes_)], Z[:, : self.components_.shape[1]] = self.codes_, self.components_
-        U[:, problem.held_codes] = 1
-        Z[problem.held_components] = 1
-        Z[-1, : self.components_.shape[1]] -= Z.dtype.type(self.mean_)
-        table = Observed(seen.astype(U.dtype), self._learned.loss)
-        centred = shifted(table, self.mean_)
-        scheme = CountedAlternate(Alternate(centred, problem, self._left, self._left), self.ridge_, self._power())
-        loop = Loop(max_iter=_MORE_SWEEPS, tol=0)
-        state, self.history_ = iterate(scheme.step, {"codes": U, "components": Z}, loop)
-        self.seen_, self.user_ids_, self.item_ids_ = seen, user_ids, item_ids
-        self.n_iter_, self.n_features_in_, self._table = _MORE_SWEEPS, m, table
-        if item_ids is not None and hasattr(self, "feature_names_in_"):
-            self.feature_names_in_ = objects(str(item) for item in item_ids)
-        self._finish(centred, problem, scheme, state)
-        del self._table
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

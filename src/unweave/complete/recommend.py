@@ -161,7 +161,7 @@ class Recommends(RecommenderHooks):
             raise ValueError(f"explain takes one user and one item, got {len(asked.codes)} and {len(found)}")
         positions, values = asked.seen.indices.astype(np.int64), asked.seen.data.astype(np.float64)
         with single_blas():
-            parts, baseline = self._influence(positions, values, int(found[0]))
+            parts, baseline = self._influence_of(asked, positions, values, int(found[0]))
         score = float(asked.codes[0].astype(np.float64) @ self.components_[:, found[0]])
         first = np.argsort(-np.abs(parts), kind="stable")[:n]
         rest = score - baseline - float(parts[first].sum())

@@ -97,6 +97,10 @@ class RecommenderHooks:
         Z = self.components_
         return ridge_influence(Z[:, items], values, Z[:, item], self._row_ridge(len(items)), self._held())
 
+    def _influence_of(self, asked, items: NDArray, values: NDArray, item: int) -> tuple[NDArray, float]:
+        """The same, where it matters who was asked for."""
+        return self._influence(items, values, item)
+
     def _predicted(self, scores: NDArray) -> NDArray:
         """Scores in the units of the data, for `predict`."""
         return scores
