@@ -1,5 +1,32 @@
 """Group: rows that belong together."""
 
+from unweave.group.agglomerative import Agglomerative
+from unweave.group.anomaly import anomaly_score
+from unweave.group.bernoulli_mixture import BernoulliMixture
+from unweave.group.bfr import BFR
+from unweave.group.coreset import coreset
+from unweave.group.cure import CURE
+from unweave.group.divisive import Divisive
+from unweave.group.gaussian_mixture import GaussianMixture
+from unweave.group.hidden_markov import HiddenMarkov
+from unweave.group.images import quantize, segment
 from unweave.group.kmeans import KMeans
+from unweave.group.soft_clustering import SoftClustering
+from unweave.group.spectral import SpectralClustering
 
-__all__ = ["KMeans"]
+__all__ = [
+    "KMeans",
+    "coreset",
+    "BFR",
+    "CURE",
+    "Agglomerative",
+    "Divisive",
+    "SpectralClustering",
+    "SoftClustering",
+    "GaussianMixture",
+    "BernoulliMixture",
+    "HiddenMarkov",
+    "anomaly_score",
+    "segment",
+    "quantize",
+]

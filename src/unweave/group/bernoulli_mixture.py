@@ -98,7 +98,8 @@ class BernoulliMixture(BaseMixture):
 
     Parameters
     ----------
-    n_components : int, default=1
+    n_components : int or "auto", default=1
+        "auto" takes the number with the best BIC (:func:`unweave.select.auto_count`), kept as ``choice_``.
     smoothing : float, default=1.0
         Pseudo-counts; 0 is plain maximum likelihood.
     binarize : float, optional

@@ -27,7 +27,8 @@ class GaussianMixture(BaseMixture):
 
     Parameters
     ----------
-    n_components : int, default=1
+    n_components : int or "auto", default=1
+        "auto" takes the number with the best BIC (:func:`unweave.select.auto_count`), kept as ``choice_``.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Each component its own matrix, all one matrix, own variances of columns, or one own variance.
     covariances : array or float, optional

@@ -9,7 +9,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import open_table, reopen_table
-from unweave.factorization.settings import number, whole
+from unweave.factorization.settings import number
+from unweave.group.coreset_fit import fit_on_coreset
+from unweave.group.counting import Counting, chooses
 from unweave.group.kmeans_assign import all_losses, nearest, one_hot, residual
 from unweave.group.kmeans_metrics import metric_of
 from unweave.group.kmeans_plan import first_centres, make_scheme, wants_repair
@@ -22,7 +24,7 @@ from unweave.solve.problem import Problem
 from unweave.solve.warn import warn_user
 
 
-class KMeans(ClusterMixin, BaseFactorization):
+class KMeans(Counting, ClusterMixin, BaseFactorization):
     """X ≈ U·Z with one-hot codes and free components, least squares: every row belongs to its nearest centre.
 
     Minimises ½ Σ_i w_i ‖x_i − c_{label i}‖²; ``inertia_`` is twice that. Lloyd's iterations, with distances that bounds
@@ -32,7 +34,8 @@ class KMeans(ClusterMixin, BaseFactorization):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
+        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
     init : {"k-means++", "farthest", "random", "partition"} or array (k, m), default="k-means++"
         Rows drawn far apart (greedily, the best of 2 + ln k draws each time), rows farthest from those taken, any rows,
         the means of a random partition, or given centres.
@@ -40,6 +43,9 @@ class KMeans(ClusterMixin, BaseFactorization):
         "cosine" counts directions only, ½‖x/‖x‖ − c‖² = 1 − cos with centres of length one (a row of zeros raises);
         "hamming" counts entries that differ in a table of zeros and ones, its centres are majorities (a column that
         ties keeps its former value, a row that ties goes to the first centre).
+    coreset : int, optional
+        Fit the centres to so many weighted rows that stand for all (:func:`unweave.coreset`), then label every row
+        once: for millions of rows.
     repair : {"auto", True, False}, default="auto"
         Whether swaps follow Lloyd; "auto" unless `init` is an array. Clusters of a repaired fit are numbered in the
         order of their centres (first column first), so that two seeds that find the same name them alike.
@@ -81,6 +87,7 @@ class KMeans(ClusterMixin, BaseFactorization):
         *,
         init="k-means++",
         metric="euclidean",
+        coreset=None,
         repair="auto",
         missing=None,
         max_iter=300,
@@ -93,6 +100,7 @@ class KMeans(ClusterMixin, BaseFactorization):
         self.n_clusters = n_clusters
         self.init = init
         self.metric = metric
+        self.coreset = coreset
         self.repair = repair
         self.missing = missing
         self.max_iter = max_iter
@@ -103,11 +111,12 @@ class KMeans(ClusterMixin, BaseFactorization):
         self.verbose = verbose
 
     def _problem(self, loss, shape, mixed):
-        k = whole(self.n_clusters, "n_clusters", 1)
+        k = self._number()
         if k > shape[0]:
             raise ValueError(f"n_samples={shape[0]} should be >= n_clusters={k}")
         return Problem(k, loss, OneHot(), Free())
 
+    @chooses
     def fit(self, X, y=None, sample_weight=None):
         """Find the centres.
 
@@ -125,7 +134,10 @@ class KMeans(ClusterMixin, BaseFactorization):
                 self._weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
                 if not self._weights.any():
                     raise ValueError("sample_weight must hold a positive number: all are zero")
-            self._fit_objective(objective, learned)
+            if self.coreset is None:
+                self._fit_objective(objective, learned)
+            else:
+                fit_on_coreset(self, self.coreset, objective, learned, self._weights)
             del self._weights
         return self
 

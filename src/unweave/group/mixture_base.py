@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from unweave.factorization.door import Learned, open_table, reopen_table
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.factorization.showing import Showing
+from unweave.group.counting import Counting, chooses
 from unweave.group.em import EM, Family, Rows, mixture_em, posteriors
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
@@ -27,7 +28,7 @@ TRIAL = 10  # EM steps after which the best of several starts goes on, and those
 _PROGRESS = ("bound", "gain", "failures")
 
 
-class BaseMixture(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
+class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
     """p(x) = Σ_c π_c p(x | c), fitted by EM; the codes of a row are the probabilities of the components."""
 
     # -- what a model says ---------------------------------------------------------------------------------------
@@ -53,13 +54,14 @@ class BaseMixture(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, De
 
     def _size(self, n: int) -> int:
         """The number of components, at most one a row."""
-        k = whole(self.n_components, "n_components", 1)
+        k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_components={k} (rows of weight 0 do not count)")
         return k
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
+    @chooses
     def fit(self, X, y=None, sample_weight=None):
         """Fit by EM.
 
