@@ -19,7 +19,7 @@ from unweave.kernels import kernel
 
 
 @kernel
-def _ratios(indices, data, H, f, floor, lo, hi, p, numerator):
+def ratios(indices, data, H, f, floor, lo, hi, p, numerator):
     """p_j = f·h_j for the stored entries lo..hi, and numerator_t = sum_j x_j h_jt / p_j."""
     k = f.shape[0]
     zero = f.dtype.type(0)
@@ -84,7 +84,7 @@ def _floor(data, total, lo, hi, least):
 
 
 @kernel
-def _longest(indptr, start, stop):
+def longest_row(indptr, start, stop):
     longest = 0
     for i in range(start, stop):
         longest = max(longest, indptr[i + 1] - indptr[i])
@@ -94,12 +94,12 @@ def _longest(indptr, start, stop):
 @kernel
 def value_range(indptr, indices, data, H, F, sums, least, values, start, stop):
     """KL of the rows ``[start, stop)`` into `values` (float64)."""
-    p = np.empty(_longest(indptr, start, stop), F.dtype)
+    p = np.empty(longest_row(indptr, start, stop), F.dtype)
     unused = np.empty(F.shape[1], F.dtype)
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         floor = _floor(data, _total(data, lo, hi), lo, hi, least)
-        _ratios(indices, data, H, F[i], floor, lo, hi, p, unused)
+        ratios(indices, data, H, F[i], floor, lo, hi, p, unused)
         values[i] = _value(data, F[i], sums, lo, hi, p)
 
 
@@ -112,7 +112,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
     """
     k = F.shape[1]
     zero, two, four = F.dtype.type(0), F.dtype.type(2), F.dtype.type(4)
-    longest = _longest(indptr, start, stop)
+    longest = longest_row(indptr, start, stop)
     p, numerator = np.empty(longest, F.dtype), np.empty(k, F.dtype)
     near = np.empty((longest if repeats > 1 else 0, k), F.dtype)
     order = np.arange(longest).astype(np.int32)
@@ -125,7 +125,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
         for repeat in range(repeats):
             # the first pass reads the h_j where they lie; repeats find them side by side, in cache
             if repeat == 0:
-                _ratios(indices, data, H, f, floor, lo, hi, p, numerator)
+                ratios(indices, data, H, f, floor, lo, hi, p, numerator)
                 if values.shape[0] > 0:
                     values[i] = _value(data, f, sums, lo, hi, p)
             else:
@@ -133,7 +133,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
                     for j in range(lo, hi):
                         for t in range(k):
                             near[j - lo, t] = H[indices[j], t]
-                _ratios(order, data[lo:hi], near, f, floor, 0, hi - lo, p, numerator)
+                ratios(order, data[lo:hi], near, f, floor, 0, hi - lo, p, numerator)
             change, size = zero, zero
             for t in range(k):
                 a = f[t] * numerator[t]
@@ -212,7 +212,7 @@ def coordinate_counts_range(
     their columns of the h_j are gathered (transposed, so that the loops over j are SIMD) and swept.
     """
     k = F.shape[1]
-    p, numerators = np.empty(_longest(indptr, start, stop), F.dtype), np.empty(k, F.dtype)
+    p, numerators = np.empty(longest_row(indptr, start, stop), F.dtype), np.empty(k, F.dtype)
     near, active = np.empty(0, F.dtype), np.empty(k, np.int64)
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
@@ -221,7 +221,7 @@ def coordinate_counts_range(
         f[:] = F[i]
         total = _total(data, lo, hi)
         floor = _floor(data, total, lo, hi, least)
-        _ratios(indices, data, H, f, floor, lo, hi, p, numerators)
+        ratios(indices, data, H, f, floor, lo, hi, p, numerators)
         if values.shape[0] > 0:
             values[i] = _value(data, f, sums, lo, hi, p)
         count = 0

@@ -1,0 +1,80 @@
+"""Documents cut into blocks that are worked on side by side, and the words of each block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.parallel import chunks, run
+
+_WORK = 4e6  # entries times topics in a block: some tens of milliseconds
+_WAVE = 16  # blocks whose shares of the words are held at once
+_ROWS = 4096
+
+# (words of the block, share of the block, first and last document)
+Work = Callable[[NDArray, NDArray, int, int], object]
+
+
+class Corpus:
+    """Counts by document, cut by their number alone: answers do not depend on the threads.
+
+    `local` names the words of a block by their place in the block's own list.
+    """
+
+    def __init__(self, X: sp.csr_array, k: int):
+        self.X, self.k, self.shape, self.dtype = X, k, X.shape, X.data.dtype
+        self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
+        self.data = np.ascontiguousarray(X.data)
+        self.lengths = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+        self.local = np.empty(X.nnz, dtype=np.int32)
+        self.blocks: list[tuple[int, int]] = []
+        self.words: list[NDArray] = []
+        n = X.shape[0]
+        count = int(np.clip(X.nnz * k / _WORK, 1, max(n, 1)))
+        ends = np.searchsorted(self.indptr, X.nnz * np.arange(1, count) / count)
+        bounds = np.unique(np.concatenate([[0], ends, [n]]))
+        for start, stop in pairwise(bounds):
+            lo, hi = self.indptr[start], self.indptr[stop]
+            words, self.local[lo:hi] = np.unique(X.indices[lo:hi], return_inverse=True)
+            self.blocks.append((int(start), int(stop)))
+            self.words.append(words.astype(np.int32))
+
+    def gather(self, work: Work) -> NDArray:
+        """Run `work` on every block; the sum of the shares (words × topics), added in the order of the blocks."""
+        total = np.zeros((self.shape[1], self.k), dtype=self.dtype)
+        for first, last in chunks(len(self.blocks), _WAVE):
+
+            def one(b: int, _: int, first: int = first) -> NDArray:
+                words = self.words[first + b]
+                share = np.zeros((len(words), self.k), dtype=self.dtype)
+                work(words, share, *self.blocks[first + b])
+                return share
+
+            self._add(total, self.words[first:last], run(one, last - first, 1))
+        return total
+
+    @staticmethod
+    def _add(total: NDArray, words: list[NDArray], shares: list[NDArray]) -> None:
+        def task(start: int, stop: int) -> None:
+            for names, share in zip(words, shares):
+                lo, hi = np.searchsorted(names, (start, stop))
+                total[names[lo:hi]] += share[lo:hi]
+
+        run(task, len(total), _ROWS)
+
+
+def grouped_start(X: sp.csr_array, k: int, rng: np.random.Generator) -> NDArray:
+    """Counts of words by topic to begin with: half from documents dealt out at random, half from all alike.
+
+    Documents dealt out whole break the symmetry far better than words dealt out one by one.
+    """
+    n = X.shape[0]
+    which = rng.integers(k, size=n)  # uneven on purpose: their chance differences are what topics grow from
+    deal = sp.csr_array((np.ones(n, X.dtype), (which, np.arange(n))), shape=(k, n))
+    every = np.asarray(X.sum(axis=0)).ravel() / k
+    grouped = np.asarray((deal @ X).todense())
+    return np.ascontiguousarray((0.5 * (grouped + every)).T, dtype=X.dtype)

@@ -1,0 +1,155 @@
+"""Probabilistic latent semantic analysis."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from unweave.data.table import check_table
+from unweave.explain.topic_em import TemperedEM
+from unweave.explain.topic_table import counts_of, need_words
+from unweave.explain.topics import Topics
+from unweave.factorization.settings import generator, make_loop, number, whole
+from unweave.factorization.showing import Showing
+from unweave.linalg.counts import multiply_rows
+from unweave.parallel import single_blas
+from unweave.solve.certificate import Certificate
+from unweave.solve.iterate import iterate
+from unweave.solve.plan import Plan
+
+_REPEATS, _TOL = 100, 1e-4  # of folding a document in
+
+
+class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """P(w|d) = Σ_z P(w|z) P(z|d), fitted to counts by expectation–maximisation.
+
+    Maximises Σ x_dw log P(w|d). With U = n_d P(z|d) and Z = P(w|z) this is non-negative factorisation with the KL loss,
+    ``NMF(loss="kl")``, up to scale. Free parameters: (N + M)K − N − K for N documents and M words. It has no priors:
+    use :class:`LDA` when documents are short or topics many, or temper it.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+    temper : float, default=1.0
+        β in P(z|d, w) ∝ (P(w|z) P(z|d))^β; below 1 topics are smoother and overfit less.
+    max_iter, tol, random_state, callback, checkpoint, verbose
+        As in :class:`unweave.Factorization`.
+
+    Attributes
+    ----------
+    topics_ : array (k, words)
+        P(w|z), each row a distribution; also ``components_``.
+    codes_ : array (documents, k)
+        P(z|d), the conditional form.
+    topic_shares_ : array (k,)
+        P(z); with P(d|z) (``document_shares_``) and P(w|z) the joint form P(d, w) = Σ_z P(z) P(d|z) P(w|z).
+    document_shares_ : array (documents, k)
+        P(d|z), each column a distribution.
+    objective_ : float
+        −(1/β) Σ x log Σ_z (P(w|z) P(z|d))^β: minus the log-likelihood for β = 1.
+    n_iter_, history_, plan_, certificate_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.explain.plsa import PLSA
+    >>> X = np.array([[4, 3, 0, 0], [3, 5, 0, 0], [0, 0, 6, 2], [0, 0, 4, 4]])
+    >>> model = PLSA(2).fit(X)
+    >>> model.document_topics(X).max(axis=1).round(2).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+
+    References
+    ----------
+    Hofmann (1999), Probabilistic latent semantic indexing. Gaussier and Goutte (2005), Relation between PLSA and NMF.
+    """
+
+    def __init__(
+        self,
+        n_components=10,
+        *,
+        temper=1.0,
+        max_iter=200,
+        tol=1e-5,
+        random_state=None,
+        callback=None,
+        checkpoint=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.temper = temper
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Learn the topics from counts of words, one document a row."""
+        with single_blas():
+            X = counts_of(check_table(self, X, None, reset=True), "PLSA")
+            need_words(X)
+            k = whole(self.n_components, "n_components", 1)
+            scheme = TemperedEM(X, k, self._temper())
+            loop = make_loop(self, SimpleNamespace(X=X))  # type: ignore[arg-type]
+            state, history = iterate(scheme.step, scheme.begin(generator(self.random_state)), loop)
+            self.history_, self.n_iter_, self.objective_ = history, len(history), float(history.objective[-1])
+            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
+            self.plan_ = Plan(
+                f"{X.shape[0]}×{X.shape[1]} counts ≈ P(z|d) · P(w|z), {k} topics", "expectation–maximisation", "", "",
+                "documents dealt out at random", ["the EM step is the multiplicative update of KL"],
+            )  # fmt: skip
+            self._publish(X, state)
+            if loop.checkpoint is not None and history.stopped != "interrupted":
+                loop.checkpoint.remove()
+        return self
+
+    def _temper(self) -> float:
+        beta = number(self.temper, "temper", 1e-6)
+        if beta > 1:
+            raise ValueError(f"temper must lie above 0 and not above 1, got {beta:g}")
+        return beta
+
+    def _publish(self, X: sp.csr_array, state: dict) -> None:
+        words = state["words"].astype(np.float64).T
+        self.topics_ = self.components_ = words / words.sum(axis=1, keepdims=True)
+        self.n_components_ = self._n_features_out = len(self.topics_)
+        lengths = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+        joint = state["documents"].astype(np.float64) * lengths[:, None]
+        mass = joint.sum(axis=0)
+        self.topic_shares_ = mass / mass.sum()
+        self.document_shares_ = joint / np.where(mass > 0, mass, 1)
+        self.codes_ = self._filled(state["documents"], lengths)
+
+    def _filled(self, theta: NDArray, lengths: NDArray) -> NDArray:
+        """Mixtures with those of empty documents set to the shares of the topics."""
+        theta = theta / np.maximum(theta.sum(axis=1, keepdims=True), np.finfo(theta.dtype).tiny)
+        return np.where(lengths[:, None] > 0, theta, self.topic_shares_).astype(theta.dtype)
+
+    def transform(self, X) -> NDArray:
+        """P(z|d) of every document with the topics fixed (folding in); an empty document gets P(z)."""
+        check_is_fitted(self)
+        with single_blas():
+            X, beta = self._counts(X), self._temper()
+            H = np.ascontiguousarray((self.topics_.T**beta).astype(X.dtype))
+            theta = np.full((X.shape[0], len(self.topics_)), 1 / len(self.topics_), dtype=X.dtype)
+            ones, table = np.ones(len(self.topics_)), (X.indptr, X.indices, X.data)
+            if beta == 1:
+                theta = multiply_rows(*table, H, theta, ones, repeats=_REPEATS, tol=_TOL)
+            else:
+                for _ in range(_REPEATS):
+                    counts = multiply_rows(*table, H, theta**beta, ones)
+                    theta = counts / np.maximum(counts.sum(axis=1, keepdims=True), np.finfo(X.dtype).tiny)
+            return self._filled(theta, np.asarray(X.sum(axis=1)).ravel())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,159 @@
+"""Topics as a factorisation in which codes and components are distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from unweave.data.named import NamedTable
+from unweave.data.table import check_table
+from unweave.explain.topic_table import counts_of, need_words
+from unweave.explain.topics import Topics
+from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import whole
+from unweave.penalties import Simplex
+from unweave.solve.problem import Problem
+
+LOSSES = ("squared", "logistic")
+
+
+class SimplexTopics(Topics, BaseFactorization):
+    """X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
+
+    Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document, or with ``loss="logistic"``
+    Σ log(1 + e^p) − x p, p = U·Z, for which words a document holds (x = 0 or 1). A sentence on the engine, next to the
+    probabilistic :class:`PLSA`; the squared loss makes long and short documents equal and frequent words decisive.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+    loss : {"squared", "logistic"}, default="squared"
+        The logistic loss takes a dense table's memory.
+    solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
+        As in :class:`unweave.Factorization`.
+
+    Attributes
+    ----------
+    topics_ : array (k, words)
+        Also ``components_``.
+    topic_shares_ : array (k,)
+        Mean of the codes.
+    codes_, objective_, n_iter_, history_, plan_, certificate_
+        As in :class:`unweave.Factorization`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave.explain.simplex_topics import SimplexTopics
+    >>> X = np.array([[4, 4, 0, 0], [3, 3, 0, 0], [0, 0, 2, 2], [0, 0, 4, 4.0]])
+    >>> model = SimplexTopics(2).fit(X)
+    >>> model.document_topics(X).max(axis=1).round(2).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+
+    References
+    ----------
+    Arora, Ge, Kannan and Moitra (2012), Computing a nonnegative matrix factorization – provably.
+    """
+
+    missing = None
+    _check_loaded = None  # type: ignore[assignment]  # a saved model is checked as the factorisation it is
+
+    def __init__(
+        self,
+        n_components=10,
+        *,
+        loss="squared",
+        solver="auto",
+        init="auto",
+        max_iter=200,
+        tol=1e-5,
+        random_state=None,
+        callback=None,
+        checkpoint=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.loss = loss
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def _loss(self):
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r} is not known; use one of {', '.join(LOSSES)}")
+        return self.loss
+
+    def _problem(self, loss, shape, mixed):
+        return Problem(whole(self.n_components, "n_components", 1), loss, Simplex(), Simplex())
+
+    def _prepared(self, X, *, reset: bool) -> NamedTable:
+        """Frequencies, or which words are there, with the names of the words; dense tables stay dense."""
+        self._loss()
+        table = check_table(self, X, None, reset=reset)
+        counts = counts_of(table, "SimplexTopics")
+        if reset:
+            need_words(counts)
+        if self.loss == "logistic":
+            values = (counts.data > 0).astype(counts.dtype)
+        else:
+            lengths = np.asarray(counts.sum(axis=1)).ravel()
+            values = counts.data / np.repeat(lengths, np.diff(counts.indptr)).clip(min=np.finfo(counts.dtype).tiny)
+        made: Any = sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+        if self.loss == "logistic" or not sp.issparse(table.values):
+            made = made.toarray()
+        names = getattr(self, "feature_names_in_", None)
+        return NamedTable(made, columns=None if names is None else [str(name) for name in names])
+
+    def _fit(self, X, weights=None):
+        table = self._prepared(X, reset=True)
+        super()._fit(table)
+        codes: Any = self.codes_
+        self.topic_shares_ = codes.mean(axis=0)
+        self.codes_ = self._filled(codes, table)
+        return self.codes_
+
+    def _publish(self, problem, Z):
+        super()._publish(problem, Z)
+        self.topics_ = self.components_
+
+    def _filled(self, codes: NDArray, table: NamedTable) -> NDArray:
+        """Codes with those of empty documents set to the shares of the topics."""
+        empty = np.asarray(abs(table.X).sum(axis=1)).ravel() == 0
+        return np.where(empty[:, None], self.topic_shares_, codes).astype(codes.dtype)
+
+    def transform(self, X) -> NDArray:
+        """Mixture of topics of every document, each on its own; an empty document gets the mean mixture."""
+        check_is_fitted(self)
+        table = self._prepared(X, reset=False)
+        return self._filled(self._transform(table), table)
+
+    def certify(self, X):
+        """As in :class:`unweave.Factorization`, on the counts the model was fitted to."""
+        check_is_fitted(self)
+        return super().certify(self._prepared(X, reset=False))
+
+    def score(self, X, y=None) -> float:
+        """Minus the mean loss of an entry, after the best mixtures for X: higher is better."""
+        check_is_fitted(self)
+        return super().score(self._prepared(X, reset=False))
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of documents; the first call starts the model."""
+        super().partial_fit(self._prepared(X, reset=not hasattr(self, "topics_")))
+        if not hasattr(self, "topic_shares_"):
+            self.topic_shares_ = np.full(len(self.topics_), 1 / len(self.topics_))
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,107 @@
+"""Topics of documents: the zero-order collapsed update, and the mixture of a document when the topics are fixed.
+
+Entries of a block of documents name words by `local`, their place in `words`; a block adds what its words get into a
+`share` of its own, so blocks may run side by side.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unweave.kernels import kernel
+from unweave.kernels.counts import longest_row, ratios
+
+
+@kernel
+def _without_own(a, inverse, low, t, alpha, g, total):
+    """Weights of a pair once the token's own share g / total is taken out of both counts; their sum."""
+    scale, zero = g.dtype.type(1) / total, g.dtype.type(0)
+    new = zero
+    for k in range(g.shape[0]):
+        own = g[k] * scale
+        word, document = a[k] - own * inverse[k], t[k] - own
+        word = word if word > low[k] else low[k]
+        document = document if document > alpha[k] else alpha[k]
+        g[k] = word * document
+        new += g[k]
+    return new
+
+
+@kernel
+def collapsed_range(
+    indptr, local, data, words, A, inverse, low, alpha, passes, counts, out, share, values, start, stop
+):
+    """Topic counts of the documents ``[start, stop)``: `passes` zero-order collapsed updates from `counts` into `out`.
+
+    A[w, k] = (n_wk + eta) / (n_k + V eta), `inverse` = 1 / (n_k + V eta), `low` = eta `inverse`. The last pass adds
+    what each word gets to `share`, and minus the log-likelihood of each document before it goes to `values`.
+    """
+    K = alpha.shape[0]
+    zero = A.dtype.type(0)
+    g, t, new = np.empty(K, A.dtype), np.empty(K, A.dtype), np.empty(K, A.dtype)
+    for i in range(start, stop):
+        new[:] = counts[i]
+        for turn in range(passes):
+            size = 0.0
+            for k in range(K):
+                t[k] = new[k] + alpha[k]
+                size += np.float64(t[k])
+                new[k] = zero
+            value, log_size = 0.0, math.log(size)
+            for p in range(indptr[i], indptr[i + 1]):
+                row = local[p]
+                a = A[words[row]]
+                total = zero
+                for k in range(K):
+                    g[k] = a[k] * t[k]
+                    total += g[k]
+                if turn == passes - 1:
+                    value += np.float64(data[p]) * (log_size - math.log(np.float64(total)))
+                    weight = data[p] / _without_own(a, inverse, low, t, alpha, g, total)
+                    got = share[row]
+                    for k in range(K):
+                        amount = weight * g[k]
+                        new[k] += amount
+                        got[k] += amount
+                else:
+                    weight = data[p] / _without_own(a, inverse, low, t, alpha, g, total)
+                    for k in range(K):
+                        new[k] += weight * g[k]
+            values[i] = value
+        out[i] = new
+
+
+@kernel
+def mixture_range(indptr, indices, data, H, smooth, repeats, tol, out, start, stop):
+    """Mixtures of the documents ``[start, stop)`` with the topics H (words × topics) fixed, into `out`.
+
+    From the normalised `smooth`, `repeats` times f ← normalise(f · (x / (f H')) H + smooth); a row stops when no f_t
+    changes by more than `tol`.
+    """
+    K = H.shape[1]
+    longest = longest_row(indptr, start, stop)
+    p, numerator = np.empty(longest, H.dtype), np.empty(K, H.dtype)
+    near, order = np.empty((longest, K), H.dtype), np.arange(longest).astype(np.int32)
+    tiny = H.dtype.type(np.finfo(H.dtype).tiny)
+    prior = H.dtype.type(1) / smooth.sum()
+    for i in range(start, stop):
+        lo, hi = indptr[i], indptr[i + 1]
+        f = out[i]
+        for k in range(K):
+            f[k] = smooth[k] * prior
+        for j in range(lo, hi):
+            near[j - lo] = H[indices[j]]
+        for _ in range(repeats):
+            ratios(order, data[lo:hi], near, f, tiny, 0, hi - lo, p, numerator)
+            total, change = H.dtype.type(0), H.dtype.type(0)
+            for k in range(K):
+                numerator[k] = f[k] * numerator[k] + smooth[k]
+                total += numerator[k]
+            for k in range(K):
+                new = numerator[k] / total
+                change = max(change, abs(new - f[k]))
+                f[k] = new
+            if change <= tol:
+                break
