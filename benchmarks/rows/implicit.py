@@ -41,7 +41,15 @@ def ours(data: Pairs, target: float | None, *, solver: str = "auto") -> Fit:
     from unweave.complete.implicit_als import ImplicitALS
 
     model = ImplicitALS(
-        K, ridge=RIDGE, alpha=ALPHA, solver=solver, max_iter=SWEEPS, tol=0, random_state=0, callback=stop_at(target)
+        K,
+        ridge=RIDGE,
+        weighting="plain",
+        alpha=ALPHA,
+        solver=solver,
+        max_iter=SWEEPS,
+        tol=0,
+        random_state=0,
+        callback=stop_at(target),
     ).fit(data.counts)
     return Fit((model.codes_, model.components_), model.n_iter_)
 
@@ -52,7 +60,13 @@ def sweep(data: Pairs, target: float | None) -> Fit:
 
     ends: list[float] = []
     ImplicitALS(
-        K, ridge=RIDGE, alpha=ALPHA, max_iter=LARGE_SWEEPS, tol=0, callback=lambda _: ends.append(time.perf_counter())
+        K,
+        ridge=RIDGE,
+        weighting="plain",
+        alpha=ALPHA,
+        max_iter=LARGE_SWEEPS,
+        tol=0,
+        callback=lambda _: ends.append(time.perf_counter()),
     ).fit(data.counts)
     return Fit(None, LARGE_SWEEPS, float(np.median(np.diff(ends))))
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.complete.counted import POWERS
 from unweave.complete.implicit_batch import take_batch
 from unweave.complete.implicit_scheme import (
+    AUTO,
     TITLES,
     AlternateImplicit,
     Interactions,
@@ -16,7 +17,7 @@ from unweave.complete.implicit_scheme import (
     exact_method,
     interactions,
 )
-from unweave.complete.recommend import Recommends
+from unweave.complete.implicit_users import ImplicitUsers
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import Learned
 from unweave.factorization.settings import number, whole
@@ -29,7 +30,7 @@ from unweave.solve.plan import Plan
 from unweave.solve.problem import Problem
 
 
-class ImplicitALS(Recommends, BaseFactorization):
+class ImplicitALS(ImplicitUsers, BaseFactorization):
     """p_ij ≈ u_i·z_j over all entries, with confidence: recommendations from purchases, plays or clicks.
 
     Minimises ½ Σ_ij c_ij (p_ij − u_i·z_j)² + ½λ(‖U‖² + ‖Z‖²). A stored entry r_ij > 0 says that something happened:
@@ -41,12 +42,13 @@ class ImplicitALS(Recommends, BaseFactorization):
     ----------
     n_components : int, default=64
         Never more than the longer side of the table are used.
-    ridge : float, default=1.0
-        λ.
+    ridge : float or "auto", default="auto"
+        λ. "auto" takes an eighth of the least λ that would leave nothing but zeros (it grows with the table and with
+        the confidences): the share that ranked held-out interactions best, on films and on music alike.
     alpha : float, default=1.0
         α > 0: how much more an interaction counts than an absence. For play counts give log1p of them, or a small α.
-    weighting : "plain", "root" or "count", default="plain"
-        How the ridge of a user or an item grows with the number n of its entries: λ, λ√n, or λn.
+    weighting : "root", "plain" or "count", default="root"
+        How the ridge of a user or an item grows with the number n of its entries: λ√n, λ, or λn.
     solver : {"auto", "cholesky", "cg", "subspace"}, default="auto"
         An exact solve of each row, a few preconditioned conjugate-gradient steps, or exact solves over blocks of 32
         components (for many components and very uneven confidences). "auto" decides by k and the confidences.
@@ -61,6 +63,8 @@ class ImplicitALS(Recommends, BaseFactorization):
     ----------
     components_ : array (k, n_items)
     codes_ : array (n_users, k)
+    ridge_ : float
+        The λ used.
     objective_, n_iter_, history_, plan_, certificate_
         As in :class:`unweave.Factorization`; the certificate is the KKT residual.
     seen_, user_ids_, item_ids_
@@ -71,7 +75,7 @@ class ImplicitALS(Recommends, BaseFactorization):
     >>> import numpy as np
     >>> from unweave.complete.implicit_als import ImplicitALS
     >>> X = np.array([[1.0, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
-    >>> ImplicitALS(2, ridge=0.1).fit(X).recommend(0, n=1)[0]
+    >>> ImplicitALS(2).fit(X).recommend(0, n=1)[0]
     array([2])
 
     References
@@ -84,9 +88,9 @@ class ImplicitALS(Recommends, BaseFactorization):
         self,
         n_components=64,
         *,
-        ridge=1.0,
+        ridge="auto",
         alpha=1.0,
-        weighting="plain",
+        weighting="root",
         solver="auto",
         missing="zeros",
         max_iter=15,
@@ -116,7 +120,11 @@ class ImplicitALS(Recommends, BaseFactorization):
         table = interactions(self, X, reset=True)
         if not table.nnz:
             raise ValueError("X has no interaction: nothing above zero is stored in it")
-        codes = self._fit_objective(self._interactions(table), Learned(Squared(), {}, False))
+        self.ridge_ = 0.0 if isinstance(self.ridge, str) else number(self.ridge, "ridge")
+        objective = self._interactions(table)
+        if isinstance(self.ridge, str):
+            self.ridge_ = objective.ridge = AUTO * objective.vanishing_ridge()
+        codes = self._fit_objective(objective, Learned(Squared(), {}, False))
         self._remember(X, table)
         return codes
 
@@ -127,17 +135,19 @@ class ImplicitALS(Recommends, BaseFactorization):
             )
         if not isinstance(self.weighting, str) or self.weighting not in POWERS:
             raise ValueError(f"weighting={self.weighting!r} is not known; use one of {', '.join(POWERS)}")
+        if isinstance(self.ridge, str) and self.ridge != "auto":
+            raise ValueError(f"ridge={self.ridge!r} must be a number or 'auto'")
 
     def _interactions(self, table) -> Interactions:
         alpha = number(self.alpha, "alpha")
         if alpha == 0:
             raise ValueError("alpha must be above 0: it is how much more an interaction counts than an absence")
-        return Interactions(table, alpha, number(self.ridge, "ridge"), POWERS[self.weighting])
+        return Interactions(table, alpha, self.ridge_, POWERS[self.weighting])
 
     def _problem(self, loss, shape, mixed):
         # Beyond the longer side further components would be zero.
         k = min(whole(self.n_components, "n_components", 1), max(shape))
-        ridge = Ridge(strength=number(self.ridge, "ridge"))
+        ridge = Ridge(strength=self.ridge_)
         return Problem(k, loss, ridge, ridge)
 
     def _plan(self, objective, problem, rng):
@@ -149,6 +159,7 @@ class ImplicitALS(Recommends, BaseFactorization):
         )
         text += f"· {k} components (ridge), squared loss over all entries"
         plan = Plan(text, "alternating half-steps", TITLES[solver], TITLES[solver], "random", [why])
+        plan.reasons.append(f"the ridge of a row with n entries is {self.ridge_:.3g}·n^{objective.power:g}")
         scheme = AlternateImplicit(objective, solver)
         return plan, scheme, scheme.start(k, rng)
 
@@ -157,20 +168,23 @@ class ImplicitALS(Recommends, BaseFactorization):
         self._publish(problem, Z)
         items = np.ascontiguousarray(Z.T)
         self._gram = gram(items, dtype=np.float64)
+        self.codes_, self.certificate_ = self._settled(objective, items)
+        self.objective_ = self.certificate_.objective
+        people = np.count_nonzero(np.diff(objective.X.indptr))
+        self._average = (self.codes_.sum(axis=0, dtype=np.float64) / max(people, 1)).astype(items.dtype)
+        return self.codes_
+
+    def _settled(self, objective: Interactions, items: NDArray) -> tuple[NDArray, Certificate]:
+        """Exact codes given the items, and how far from stationary both are together."""
         codes, values = objective.codes(items, self._exact)
-        self.objective_ = float(values.sum()) + objective.cost(items, objective.by_column)
-        self.certificate_ = Certificate("kkt", 0.0, objective.residual(codes, items), True, self.objective_)
-        self.codes_ = codes
-        return codes
+        value = float(values.sum()) + objective.cost(items, objective.by_column)
+        return codes, Certificate("kkt", 0.0, objective.residual(codes, items), True, value)
 
     def certify(self, X) -> Certificate:
         """The KKT residual on the table the model was fitted to (the problem is not convex, so there is no bound)."""
         check_is_fitted(self)
         with single_blas():
-            objective, items = self._reopen(X), np.ascontiguousarray(self.components_.T)
-            codes, values = objective.codes(items, self._exact)
-            value = float(values.sum()) + objective.cost(items, objective.by_column)
-            self.certificate_ = Certificate("kkt", 0.0, objective.residual(codes, items), True, value)
+            _, self.certificate_ = self._settled(self._reopen(X), np.ascontiguousarray(self.components_.T))
         return self.certificate_
 
     def partial_fit(self, X, y=None, *, users=None):
@@ -212,28 +226,6 @@ class ImplicitALS(Recommends, BaseFactorization):
             codes, values = objective.codes(np.ascontiguousarray(self.components_.T), self._exact)
             loss = float(values.sum()) - objective.cost(codes, objective.by_row)
         return -2 * loss / max(1, objective.shape[0] * objective.shape[1])
-
-    def _row_ridge(self, n_ratings: int) -> float:
-        return float(self.ridge) * max(n_ratings, 1) ** POWERS[self.weighting]
-
-    def _row_system(self, items: NDArray, values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """(A, H, c): the row's code is A⁻¹ Σ_j c_j h_j over its entries."""
-        if (np.asarray(values) < 0).any():
-            raise ValueError("Negative values in data passed to ImplicitALS: leave out what was disliked")
-        H = self.components_[:, items].T.astype(np.float64)
-        a = float(self.alpha) * np.asarray(values, np.float64)
-        return self._gram + self._row_ridge(len(items)) * np.eye(len(self._gram)) + (H.T * a) @ H, H, 1 + a
-
-    def _row_code(self, items, values):
-        kept = np.asarray(values) != 0
-        A, H, c = self._row_system(np.asarray(items)[kept], np.asarray(values)[kept])
-        return np.linalg.lstsq(A, H.T @ c, rcond=None)[0].astype(self.components_.dtype)
-
-    def _influence(self, items, values, item):
-        """Hu, Koren and Volinsky (2008), section 5: the score is Σ_j z'A⁻¹h_j·c_j."""
-        A, H, c = self._row_system(items, values)
-        pull = np.linalg.lstsq(A, self.components_[:, item].astype(np.float64), rcond=None)[0]
-        return (H @ pull) * c * (np.asarray(values) > 0), 0.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

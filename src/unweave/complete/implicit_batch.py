@@ -8,15 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, objects
+from unweave.complete.ids import find, objects, refuse_unknown
 from unweave.complete.implicit_scheme import AlternateImplicit, choose_solver, interactions
 from unweave.complete.who import aligned, as_list, named
+from unweave.data.named import NamedTable
 from unweave.linalg.implicit import basis_of
 from unweave.solve.history import History
 
 
 def take_batch(model: Any, X, users) -> None:
     """Merge a batch into what was seen, and run one sweep that begins with the rows that changed."""
+    _refuse_new_items(model, X)
     batch = interactions(model, named(model, aligned(model, X)), reset=False)
     places, ids = _places(model, X, users, batch.shape[0])
     n = max(model.seen_.shape[0], int(places.max(initial=-1)) + 1)
@@ -32,6 +34,19 @@ def take_batch(model: Any, X, users) -> None:
     model._finish(objective, model._sentence, scheme, {"components": np.ascontiguousarray(items.T)})
     model.seen_, model.user_ids_ = seen, ids
     model.history_, model.n_iter_ = History(), model.n_iter_ + 1
+
+
+def _refuse_new_items(model: Any, X) -> None:
+    """An item gets its vector from everybody who has it, and a batch holds only some of them."""
+    remedy = "partial_fit takes no new items: leave them out, or fit again with everything"
+    ids = getattr(X, "item_ids", None)
+    ids = X.columns if ids is None and isinstance(X, NamedTable) else ids
+    if ids is not None and model.item_ids_ is not None:
+        return refuse_unknown(ids, find(ids, model.item_ids_, len(model.item_ids_), "item"), "item", remedy)
+    width, m = np.shape(X)[1] if np.ndim(X) == 2 else 0, model.components_.shape[1]
+    if width > m:
+        name = type(model).__name__
+        raise ValueError(f"X has {width} features, but {name} is expecting {m} features as input; {remedy}")
 
 
 def merge(seen: sp.csr_array, batch: sp.csr_array, places: NDArray, n: int) -> sp.csr_array:

@@ -25,6 +25,11 @@ _SMALL = 16  # up to so many components a Cholesky factor costs no more than the
 _EXACT = 128  # up to so many components the last half-step uses Cholesky factors, beyond them many steps
 _UNEVEN = 1e5  # a confidence from which on the steps converge too slowly
 
+# The share of the vanishing ridge that ranks held-out entries best, on MovieLens-100K and last.fm alike, whatever the
+# weighting.
+AUTO = 1 / 8
+_POWER_STEPS = 5  # of the power method, whose matrix is positive: the first singular value stands well apart
+
 
 def interactions(estimator, X, *, reset: bool) -> sp.csr_array:
     """The stored positive entries of a table as CSR, or an error that names the remedy."""
@@ -83,6 +88,20 @@ class Interactions(Objective):
         if not self.power:
             return self.ridge
         return self.ridge * np.maximum(np.diff(rows.indptr), 1).astype(np.float64) ** self.power
+
+    def vanishing_ridge(self) -> float:
+        """The ridge from which on zero factors are best: the largest singular value of C∘P with row i divided by
+        n_i^(p/2) and column j by n_j^(p/2), from below, by a few steps of the power method."""
+        X, p = self.X, -0.5 * self.power
+        C = sp.csr_array((1 + X.dtype.type(self.alpha) * X.data, X.indices, X.indptr), shape=X.shape)
+        counts = np.diff(X.indptr), np.bincount(X.indices, minlength=X.shape[1])
+        left, right = (np.maximum(count, 1).astype(X.dtype) ** p for count in counts)
+        v, size = 1 / right, 0.0
+        for _ in range(_POWER_STEPS):
+            u = left * (C @ (right * (v / np.linalg.norm(v))))
+            v = right * (C.T @ (left * (u / np.linalg.norm(u))))
+            size = float(np.linalg.norm(v))
+        return size
 
     def cost(self, F: NDArray, rows: Rows) -> float:
         """½ Σ ridge_i ‖f_i‖²."""

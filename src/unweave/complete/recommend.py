@@ -202,7 +202,11 @@ class Recommends(RecommenderHooks):
 
 def _named_items(positions: NDArray, ids: NDArray | None) -> NDArray:
     """Ids at positions, None at -1; the positions themselves when there are no ids."""
-    return positions if ids is None else np.append(ids, [None])[positions]
+    if ids is None:
+        return positions
+    names = ids[positions]
+    names[positions < 0] = None
+    return names
 
 
 def _unit_rows(vectors: NDArray) -> NDArray:

@@ -74,7 +74,7 @@ class RecommenderHooks:
         """Codes of users of the training table."""
         if self.codes_ is None:
             raise ValueError("the model kept no codes (it was fitted in blocks): pass the users' ratings as a table")
-        if np.array_equal(positions, np.arange(len(self.codes_))):
+        if len(positions) == len(self.codes_) and np.array_equal(positions, np.arange(len(self.codes_))):
             return self.codes_  # everybody: nothing is copied
         return self.codes_[positions]
 

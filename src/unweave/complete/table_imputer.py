@@ -25,7 +25,7 @@ from unweave.solve.plan import Plan
 from unweave.solve.warn import warn_user
 
 
-class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill the holes of a table of numeric, Boolean, ordinal and categorical columns; the same kind comes back.
 
     Two models of the table are fitted to its observed cells, x_ij ≈ b_j + u_i·z_j with u_i ~ N(0, I) and a mixture
@@ -187,8 +187,6 @@ class TableImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             X = self._checked(X, reset=False)
             raws, data = self._encoded(X)
             return numbers_like(X, fill.doubts(self._fitted, fill.combined(self._fitted, data), raws))
-
-    save = Showing.save
 
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""

@@ -106,7 +106,8 @@ def ask(model, user, rows: bool) -> Asked:
         return _newcomers(model, list(user), False)
     remedy = "fold_in their ratings, or pass the ratings as a table with one row (rows=True takes positions)"
     found, one = places(user, ids, model.seen_.shape[0], "user", remedy)
-    everybody = np.array_equal(found, np.arange(model.seen_.shape[0]))  # then nothing is copied
+    size = model.seen_.shape[0]
+    everybody = len(found) == size and np.array_equal(found, np.arange(size))  # then nothing is copied
     return Asked(model._codes_at(found), model.seen_ if everybody else model.seen_[found], found, one)
 
 
@@ -125,7 +126,7 @@ def _from_table(model, X, one: bool = False) -> Asked:
     if len(codes) == 1 and seen.nnz:
         codes[0] = model._row_code(seen.indices.astype(np.int64), seen.data.astype(np.float64))
     elif seen.nnz:
-        codes = model.transform(X)
+        codes = np.where(np.diff(seen.indptr)[:, None] > 0, model.transform(X), codes)  # the others stay blank
     return Asked(codes, seen, np.full(seen.shape[0], -1), one)
 
 
