@@ -240,3 +240,11 @@ def test_matrix_completion_predicts_by_its_codes_and_components(weighting, power
     users, items = ((~np.isnan(X)).sum(axis=axis) ** power for axis in (1, 0))
     ridge = 0.25 * (users @ np.square(U[:, :-1]).sum(axis=1) + items @ (np.square(Z[:-2]).sum(axis=0) + bias**2))
     assert model.objective_ == pytest.approx(0.5 * np.square(residual).sum() + ridge, rel=1e-8)
+
+
+def test_pca_of_stored_entries_is_pca_with_holes(rng):
+    X = rng.random((80, 2)) @ rng.random((2, 9)) + 1 + 0.1 * rng.standard_normal((80, 9))
+    known = rng.random(X.shape) < 0.8
+    holes = unweave.PCA(2, missing="nan", tol=1e-9, max_iter=2000).fit(np.where(known, X, np.nan))
+    stored = unweave.PCA(2, missing="zeros", tol=1e-9, max_iter=2000).fit(sp.csr_array(np.where(known, X, 0)))
+    assert np.isclose(stored.objective_, holes.objective_, rtol=1e-4)

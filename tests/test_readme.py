@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import subprocess
@@ -18,11 +19,19 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 def run_blocks(page: Path) -> dict:
-    """Run all python blocks of a page in one namespace; a traceback names the page and the line in it."""
+    """Run all python blocks of a page in one namespace; a traceback names the page and the line in it.
+
+    A block with prompts is a doctest: what it prints is compared too.
+    """
     text = page.read_text(encoding="utf-8")
     names: dict = {"__name__": "reader"}
     for match in BLOCK.finditer(text):
         lines_before = text[: match.start(1)].count("\n")
+        if match[1].startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(match[1], names, page.name, str(page), lines_before)
+            assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0, f"{page.name}: see the output"
+            names = test.globs
+            continue
         code = compile("\n" * lines_before + match[1], str(page), "exec")
         exec(code, names)
     return names

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave import judge, losses, penalties
+    from unweave import judge, losses, penalties, select
     from unweave.complete import (
         ImplicitALS,
         MatrixCompletion,
@@ -27,14 +27,30 @@ if TYPE_CHECKING:
         SoftImpute,
         TableImputer,
     )
+    from unweave.complete.features import features
     from unweave.complete.ratings import ratings
     from unweave.compress import PCA, TruncatedSVD
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
     from unweave.data.recipe import prepare
-    from unweave.explain import NMF
+    from unweave.explain import LDA, NMF, PLSA, SimplexTopics
     from unweave.factorization import Factorization
-    from unweave.group import KMeans
+    from unweave.group import (
+        BFR,
+        CURE,
+        Agglomerative,
+        BernoulliMixture,
+        Divisive,
+        GaussianMixture,
+        HiddenMarkov,
+        KMeans,
+        SoftClustering,
+        SpectralClustering,
+        anomaly_score,
+        coreset,
+        quantize,
+        segment,
+    )
     from unweave.judge import split_ratings
     from unweave.parallel import get_num_threads, set_num_threads
     from unweave.persist import load
@@ -46,7 +62,24 @@ __all__ = [
     "PCA",
     "TruncatedSVD",
     "NMF",
+    "LDA",
+    "PLSA",
+    "SimplexTopics",
     "KMeans",
+    "coreset",
+    "BFR",
+    "CURE",
+    "Agglomerative",
+    "Divisive",
+    "SpectralClustering",
+    "SoftClustering",
+    "GaussianMixture",
+    "BernoulliMixture",
+    "HiddenMarkov",
+    "select",
+    "anomaly_score",
+    "segment",
+    "quantize",
     "MatrixCompletion",
     "ImplicitALS",
     "SoftImpute",
@@ -56,6 +89,7 @@ __all__ = [
     "NamedTable",
     "prepare",
     "ratings",
+    "features",
     "split_ratings",
     "judge",
     "load",
@@ -72,7 +106,24 @@ _HOMES: dict[str, str | None] = {
     "PCA": "unweave.compress",
     "TruncatedSVD": "unweave.compress",
     "NMF": "unweave.explain",
+    "LDA": "unweave.explain",
+    "PLSA": "unweave.explain",
+    "SimplexTopics": "unweave.explain",
     "KMeans": "unweave.group",
+    "coreset": "unweave.group",
+    "BFR": "unweave.group",
+    "CURE": "unweave.group",
+    "Agglomerative": "unweave.group",
+    "Divisive": "unweave.group",
+    "SpectralClustering": "unweave.group",
+    "SoftClustering": "unweave.group",
+    "GaussianMixture": "unweave.group",
+    "BernoulliMixture": "unweave.group",
+    "HiddenMarkov": "unweave.group",
+    "select": None,
+    "anomaly_score": "unweave.group",
+    "segment": "unweave.group",
+    "quantize": "unweave.group",
     "MatrixCompletion": "unweave.complete",
     "ImplicitALS": "unweave.complete",
     "SoftImpute": "unweave.complete",
@@ -82,6 +133,7 @@ _HOMES: dict[str, str | None] = {
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
+    "features": "unweave.complete.features",
     "split_ratings": "unweave.judge",
     "judge": None,
     "load": "unweave.persist",

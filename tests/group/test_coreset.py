@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import unweave
 from tests.reference import coreset as slow
-from unweave.group.coreset import coreset
 from unweave.group.coreset_fit import fit_on_coreset
+from unweave.group.coresets import coreset
 from unweave.kernels.coreset import chances, weighted_sums
 from unweave.solve.lloyd import assign
 

@@ -64,7 +64,13 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "TruncatedSVD", lambda: unweave.TruncatedSVD(3, random_state=0), ("dense", "sparse")
     yield "NMF", lambda: unweave.NMF(3, **few), every
     yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
+    for how in ("collapsed", "gibbs", "batch", "online"):
+        yield f"LDA {how}", partial(unweave.LDA, 3, inference=how, max_iter=6, random_state=0), ("counts",)
+    yield "PLSA", lambda: unweave.PLSA(3, **few), ("counts",)
     yield "KMeans", lambda: unweave.KMeans(3, **few), every
+    yield "KMeans coreset", lambda: unweave.KMeans(3, coreset=20, **few), ("dense",)
+    yield "BFR", lambda: unweave.BFR(3, **few), ("dense",)
+    yield "CURE", lambda: unweave.CURE(3), ("dense",)
     for linkage in ("ward", "single", "average"):
         yield f"Agglomerative {linkage}", partial(unweave.Agglomerative, 3, linkage=linkage), ("dense",)
     yield "Divisive", lambda: unweave.Divisive(3, **few), ("dense",)

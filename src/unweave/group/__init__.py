@@ -4,7 +4,7 @@ from unweave.group.agglomerative import Agglomerative
 from unweave.group.anomaly import anomaly_score
 from unweave.group.bernoulli_mixture import BernoulliMixture
 from unweave.group.bfr import BFR
-from unweave.group.coreset import coreset
+from unweave.group.coresets import coreset
 from unweave.group.cure import CURE
 from unweave.group.divisive import Divisive
 from unweave.group.gaussian_mixture import GaussianMixture

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, whole
 from unweave.factorization.door import Learned
-from unweave.group.coreset import coreset
+from unweave.group.coresets import coreset
 from unweave.group.kmeans_assign import nearest, one_hot
 from unweave.objectives import Dense, Objective
 from unweave.solve.certificate import Certificate

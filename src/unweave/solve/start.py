@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
@@ -80,7 +81,8 @@ def _offset(objective: Objective, problem: Problem) -> NDArray:
     """The best constant prediction of every column (zeros when the problem has no offset)."""
     if not problem.offset:
         return np.zeros(objective.n_predictions)
-    assert isinstance(objective, Dense)
+    if not isinstance(objective, Dense):  # stored entries only: the squared loss, whose constants are means
+        return column_means(objective)
     seen = np.ones(objective.shape, bool) if objective.weights is None else objective.weights != 0
     X = np.where(seen, objective.X, np.nan)
     return problem.loss.constants(X)
@@ -168,7 +170,9 @@ def _centred(objective: Objective, offset: NDArray):
     if isinstance(objective, Observed):
         from unweave.linalg.sparse import SparseProduct
 
-        return SparseProduct(objective.X)
+        X = objective.X
+        left = (X.data - offset[X.indices]).astype(X.dtype) if offset.any() else X.data
+        return SparseProduct(sp.csr_array((left, X.indices, X.indptr), shape=X.shape))
     assert isinstance(objective, Dense)
     if objective.loss.name in IN_DATA_UNITS:
         if objective.weights is None and not offset.any():

@@ -1,0 +1,128 @@
+"""What every model of the library promises, whatever it fits: a law over the registry."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import unweave
+from unweave.persist.registry import ESTIMATORS, find_estimator
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+_FEW = {"n_components": 3, "n_clusters": 3, "max_iter": 4, "random_state": 0, "ridge": 0.5, "strength": 0.1}
+_OWN = {"TableImputer": {"n_components": "auto", "ridge": "auto"}}
+_COUNTS = ("LDA", "PLSA", "SimplexTopics")
+_ANSWERS = ("transform", "predict", "predict_proba", "score_samples", "anomaly_score", "document_topics")
+
+
+def table(name: str) -> np.ndarray:
+    """Three groups of rows; 0/1 or counts where a model asks for them."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(4 * rng.random((3, 8)), 20, axis=0) + 0.3 * rng.random((60, 8))
+    if name == "BernoulliMixture":
+        return (np.median(X) < X).astype(float)
+    if name == "SymmetricNMF":
+        return X @ X.T
+    return np.rint(X) if name in _COUNTS else X
+
+
+def model(name: str):
+    kind = find_estimator(name)
+    known = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in {**_FEW, **_OWN.get(name, {})}.items() if key in known})
+
+
+def answers(fitted, X) -> dict[str, np.ndarray]:
+    """Everything that a fitted model says about rows."""
+    found = {name: getattr(fitted, name)(X) for name in _ANSWERS if hasattr(fitted, name)}
+    assert found, "a model answers something"
+    return {name: value.toarray() if sp.issparse(value) else np.asarray(value) for name, value in found.items()}
+
+
+def assert_same(first: dict, second: dict) -> None:
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        assert value.dtype == second[name].dtype, name
+        np.testing.assert_array_equal(value, second[name], err_msg=name)
+
+
+every_model = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+@every_model
+def test_answers_are_finite_and_one_a_row(name):
+    X = table(name)
+    for what, value in answers(model(name).fit(X), X).items():
+        assert value.shape[0] == len(X), what
+        assert np.isfinite(value).all(), what
+
+
+@every_model
+def test_a_second_fit_and_one_thread_or_two_give_the_same_bits(name, two_threads):
+    X, fitted = table(name), model(name)
+    one, two = two_threads(lambda: answers(fitted.fit(X), X))
+    assert_same(one, two)
+
+
+@every_model
+def test_saved_and_loaded_it_says_the_same(name, tmp_path):
+    X = table(name)
+    fitted = model(name).fit(X)
+    loaded = unweave.load(fitted.save(tmp_path / "model.unweave"))
+    assert type(loaded) is type(fitted)
+    assert_same(answers(fitted, X), answers(loaded, X))
+    assert_same(answers(fitted, X), answers(pickle.loads(pickle.dumps(fitted)), X))
+
+
+@every_model
+def test_what_there_is_after_a_fit(name):
+    fitted = model(name).fit(table(name))
+    assert np.isfinite(fitted.objective_)
+    assert fitted.n_iter_ >= 1
+    assert str(fitted.plan_)
+    assert fitted.history_.stopped
+    assert str(fitted.certificate_)
+
+
+@every_model
+def test_the_history_never_rises(name):
+    objective = np.asarray(model(name).fit(table(name)).history_.objective)
+    assert (np.diff(objective) <= 1e-9 * np.abs(objective[:-1]) + 1e-12).all()
+
+
+@every_model
+def test_a_callback_sees_the_fit_and_a_clone_is_unfitted(name):
+    seen = []
+    fitted = model(name).set_params(callback=lambda progress: seen.append(progress.iteration) and None)
+    fitted.fit(table(name))
+    assert seen and seen[0] == 1
+    assert not hasattr(clone(fitted), "n_iter_")
+
+
+@every_model
+def test_a_report_and_a_card_can_be_made(name, tmp_path):
+    X = table(name)
+    fitted = model(name).fit(X)
+    page = fitted.report(tmp_path / "report.html", X).read_text(encoding="utf-8")
+    assert name in page and "</html>" in page
+    assert name in fitted._repr_html_()
+
+
+@every_model
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused_or_filled(name, value):
+    X = table(name)
+    X[0, 0] = value
+    try:
+        fitted = model(name).fit(X)
+    except ValueError as error:
+        assert "NaN" in str(error) or "nan" in str(error) or "inf" in str(error).lower(), str(error)
+    else:
+        assert np.isnan(value), "infinite values are never data"
+        assert all(np.isfinite(found).all() for found in answers(fitted, X).values())
