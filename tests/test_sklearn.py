@@ -22,6 +22,7 @@ def _expected(estimator) -> dict[str, str]:
         unweave.PCA(),
         unweave.TruncatedSVD(),
         unweave.NMF(),
+        unweave.LSA(),
         unweave.LDA(),
         unweave.PLSA(),
         unweave.SimplexTopics(3),

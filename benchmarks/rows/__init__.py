@@ -24,6 +24,7 @@ FILES = [
     "silhouette",
     "lda",
     "plsa",
+    "lsa",
     "als",
     "movielens",
     "implicit",

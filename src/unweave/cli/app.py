@@ -111,6 +111,11 @@ verb(
     examples=["explain faces/ -k 20", "explain notes.txt -k 10 --out topics"],
 )  # fmt: skip
 verb(
+    "topics", options.FILE | options.TOPICS, panel=JOBS,
+    summary="Topics of texts or counts of words (LDA), with a map to look at.",
+    examples=["topics letters/ -k 20 --out topics", "topics notes.txt -k 10 --lines"],
+)  # fmt: skip
+verb(
     "segment", options.FILE | options.PICTURE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],

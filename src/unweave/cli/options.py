@@ -97,6 +97,7 @@ FITTING: Parameters = {
     "max_iter": (Annotated[int | None, typer.Option(help="Most iterations.", min=1)], None),
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | READING | SPEAKING
+TOPICS: Parameters = {name: option for name, option in (WORK | TEXT).items() if name != "scale"}
 WRITING: Parameters = {
     "out": (Annotated[Path | None, typer.Option(help="CSV file for the codes, '-' for stdout.", rich_help_panel=_OUT)],
             None),

@@ -66,6 +66,7 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
     for how in ("collapsed", "gibbs", "batch", "online"):
         yield f"LDA {how}", partial(unweave.LDA, 3, inference=how, max_iter=6, random_state=0), ("counts",)
+    yield "LSA", lambda: unweave.LSA(3, random_state=0), ("dense", "sparse")
     yield "PLSA", lambda: unweave.PLSA(3, **few), ("counts",)
     yield "KMeans", lambda: unweave.KMeans(3, **few), every
     yield "KMeans coreset", lambda: unweave.KMeans(3, coreset=20, **few), ("dense",)

@@ -104,6 +104,16 @@ class Topics:
         check_is_fitted(self, "topics_")
         return document_completion(self.topics_, *halves(self._counts(X), random_state))
 
+    def topic_map(self, path, X=None, vocabulary=None):
+        """Write the map of the topics, one HTML page that opens offline.
+
+        See :func:`unweave.report.topic_map.write_topic_map`.
+        """
+        from unweave.report.topic_map import write_topic_map
+
+        check_is_fitted(self, "topics_")
+        return write_topic_map(self, path, X, vocabulary)
+
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""
         from unweave.explain.topic_table import check_topics

@@ -179,6 +179,14 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         """Codes on the simplex: the same as :meth:`predict_proba`."""
         return self.predict_proba(X)
 
+    def inverse_transform(self, U):
+        """The mean of a row whose codes are U: U times the means of the components."""
+        check_is_fitted(self)
+        U = np.asarray(U, dtype=np.float64)
+        if U.ndim != 2 or U.shape[1] != len(self.weights_):
+            raise ValueError(f"U must have {len(self.weights_)} columns, one for each component, got {U.shape}")
+        return U @ self.components_
+
     def score_samples(self, X):
         """log p(x) of every row (of what was seen of it)."""
         return self._asked(X)[0]

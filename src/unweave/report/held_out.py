@@ -48,6 +48,8 @@ def _why_not(model: Any, view: View | None) -> str:
         return "The data were not at hand, so nothing could be held out."
     if view.X is None:
         return "The columns are of different kinds, which have no error in common."
+    if "missing" not in model.get_params(deep=False) or not hasattr(model, "inverse_transform"):
+        return "The model does not predict single entries, so there is nothing to compare."
     loss = _loss_name(model)
     if loss in _NOT_IN_DATA_UNITS:
         return f"Predictions under the {loss} loss are not numbers of the table's own units."

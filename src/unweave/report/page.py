@@ -15,8 +15,12 @@ from unweave.report.words import against_means, amount, noun, percent, seconds, 
 
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
 _FOUND = (panels.factors, panels.places, panels.held_out, panels.matrix, panels.spectrum, panels.ridge)
+_GROUPS = (panels.places, panels.factors, panels.held_out, panels.matrix, panels.spectrum)
 _BY_MODEL = {
-    "KMeans": (panels.places, panels.factors, panels.held_out, panels.matrix, panels.spectrum),
+    "KMeans": _GROUPS,
+    "GaussianMixture": _GROUPS,
+    "SoftClustering": _GROUPS,
+    "LSA": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
     "PCA": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
     "TruncatedSVD": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
     "MatrixCompletion": (panels.held_out, panels.factors, panels.matrix, panels.ridge),

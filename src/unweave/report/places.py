@@ -35,7 +35,7 @@ def scatter_facts(model: Any, view: View | None) -> dict | None:
     if view is None or view.X is None or min(view.n_rows, view.n_columns) < 2:
         return None
     rows = view.sample(max(2, min(_POINTS, _ENTRIES // view.n_columns)))
-    grouped = hasattr(model, "cluster_centers_") or sp.issparse(getattr(model, "codes_", None))
+    grouped = hasattr(model, "labels_") or sp.issparse(getattr(model, "codes_", None))
     if not grouped:
         return _on_components(model, view, rows)
     group = codes_of(model, view, rows).argmax(axis=1)

@@ -1,0 +1,112 @@
+"""LSA of 20 Newsgroups (tf–idf) against gensim: building the space to the same quality, and the latency of a query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import datasets, evaluate
+from benchmarks.harness import Fit, Row, stop_at
+
+K, QUERIES, WORDS, BEST = 100, 200, 5, 10
+
+
+def load(folder: Path, size: str) -> sp.csr_matrix:
+    counts = datasets.newsgroups(folder, {"full": None, "quick": 2000, "tiny": 300}[size])
+    return datasets.tfidf(counts)
+
+
+def ours(X: sp.csr_matrix, target: float | None) -> Fit:
+    import unweave.explain.lsa as lsa
+
+    model = lsa.LSA(K, tol=1e-10 if target is not None else 1e-5, callback=stop_at(target)).fit(X)
+    return Fit(model.components_, model.n_iter_)
+
+
+def _lsi(X: sp.csr_matrix):
+    from gensim.models import LsiModel
+
+    words = {j: str(j) for j in range(X.shape[1])}
+    return LsiModel(sp.csc_matrix(X.T), num_topics=K, id2word=words, random_seed=0, dtype=X.dtype.type)
+
+
+def gensim(X: sp.csr_matrix, threads: int) -> Fit:
+    """gensim's defaults but for float32, like ours, and the sparse matrix itself: its fastest way in."""
+    return Fit(_lsi(X).projection.u.T, 1)
+
+
+def objective(X: sp.csr_matrix, components: Any) -> float:
+    """Half of what the space leaves of ‖X‖²: the lower, the more of the norm is captured."""
+    return evaluate.subspace(X, components)
+
+
+def _queries(X: sp.csr_matrix) -> list[np.ndarray]:
+    """Some words each of documents that are spread over the table."""
+    rows = np.linspace(0, X.shape[0] - 1, QUERIES).astype(int)
+    return [X.indices[X.indptr[i] : X.indptr[i + 1]][:WORDS] for i in rows]
+
+
+def _latency(ask: Callable[[Any], Any], queries: list[Any]) -> float:
+    """Median seconds of a query, after a few to warm up."""
+    for query in queries[:5]:
+        ask(query)
+    took = []
+    for query in queries:
+        started = time.perf_counter()
+        ask(query)
+        took.append(time.perf_counter() - started)
+    return float(np.median(took))
+
+
+def ours_query(X: sp.csr_matrix, target: float | None) -> Fit:
+    """A list of words in, ten documents out."""
+    import unweave.explain.lsa as lsa
+    from unweave.data.named import NamedTable
+
+    model = lsa.LSA(K).fit(NamedTable(sp.csr_array(X), columns=[str(j) for j in range(X.shape[1])], kind="counts"))
+    queries = [[str(j) for j in words] for words in _queries(X)]
+    return Fit(model.components_, QUERIES, _latency(lambda words: model.search(words, BEST), queries))
+
+
+def gensim_query(X: sp.csr_matrix, threads: int) -> Fit:
+    """Numbers of words in, folded in by LsiModel, ten documents out of MatrixSimilarity."""
+    from gensim.matutils import Sparse2Corpus
+    from gensim.similarities import MatrixSimilarity
+
+    lsi = _lsi(X)
+    corpus = Sparse2Corpus(sp.csc_matrix(X.T))
+    index = MatrixSimilarity(lsi[corpus], num_features=K, num_best=BEST)
+    queries = [[(int(j), 1.0) for j in words] for words in _queries(X)]
+    return Fit(lsi.projection.u.T, QUERIES, _latency(lambda bag: index[lsi[bag]], queries))
+
+
+ROWS = [
+    Row(
+        name="lsa",
+        title="LSA, 20 Newsgroups tf–idf, k=100: building the space",
+        target=2.0,
+        load=load,
+        ours=ours,
+        peers={"gensim": gensim},
+        objective=objective,
+        repeats=2,
+    ),
+    Row(
+        name="lsa-query",
+        title="LSA, 20 Newsgroups, k=100: one query of five words, ten documents back",
+        target=1.0,
+        load=load,
+        ours=ours_query,
+        peers={"gensim": gensim_query},
+        objective=objective,
+        aim="none",
+        stops=False,
+        unit="s a query",
+        repeats=1,
+    ),
+]

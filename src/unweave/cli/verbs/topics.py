@@ -1,0 +1,60 @@
+"""``unweave topics``: the topics of texts (LDA), a table of them, and a map to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from unweave.cli.choose import knee, wanted
+from unweave.cli.say import Speaker
+from unweave.cli.work import Job, finish, read_known, read_line, stem
+from unweave.cli.work import ready as make_ready
+
+MAP = "topics.html"
+_WORDS = 10
+
+
+def run(settings) -> int:
+    speaker = Speaker(settings)
+    made = job(settings, speaker)
+    code = finish(made)
+    rows = [[str(row["topic"]), f"{row['share']:.1%}", " ".join(row["words"])] for row in made.extra["topics"]]
+    speaker.table(f"{made.k} topics", ["topic", "share", "words"], rows)
+    speaker.line(f"the topic map is {made.extra['map']}")
+    return code
+
+
+def job(settings, speaker: Speaker) -> Job:
+    """LDA of the counts of words; other tables of numbers that are not negative count as such."""
+    from unweave.explain.lda import LDA
+
+    table = read_known(settings, speaker, "topics are of counts of words; use `unweave complete`")
+    if table.missing:
+        raise ValueError(f"{settings.file} has holes: topics are of counts of words; use `unweave complete` first")
+    # Counts are what they are: brought to one scale they would no longer say how often a word occurs.
+    plain = SimpleNamespace(**{**vars(settings), "scale": "none"})
+    ready, recipe, prepared = make_ready(plain, speaker, table, centre=False)
+    k = wanted(settings.k, ready, knee, max(ready.shape), speaker.note)
+    lines = [
+        read_line(settings),
+        prepared,
+        f"model = unweave.LDA({k}, random_state={settings.seed}).fit(ready)",
+        "print(model.describe())",
+    ]
+    model = LDA(k, random_state=settings.seed)
+    return Job(settings, speaker, table, ready, recipe, model, k, lines, later=_topics)
+
+
+def _topics(job: Job) -> dict[str, Any]:
+    """The table of topics; the map is written beside it."""
+    import polars
+
+    from unweave.report.topic_map import write_topic_map
+
+    folder = job.settings.out or Path(f"{stem(job.settings.file)}-{job.settings.verb}")
+    job.extra["map"] = str(write_topic_map(job.model, folder / MAP, job.ready))
+    found = job.model.describe(_WORDS)
+    job.extra["topics"] = [{"topic": row.topic, "share": row.share, "words": row.words} for row in found]
+    columns = {"topic": [row.topic for row in found], "share": [row.share for row in found]}
+    return {"topics.csv": polars.DataFrame({**columns, "words": [" ".join(row.words) for row in found]})}
