@@ -22,6 +22,7 @@ def _expected(estimator) -> dict[str, str]:
         unweave.PCA(),
         unweave.TruncatedSVD(),
         unweave.NMF(),
+        unweave.TextTable(),
         unweave.LSA(),
         unweave.LDA(),
         unweave.PLSA(),

@@ -22,6 +22,7 @@ FILES = [
     "hmm",
     "linkage",
     "silhouette",
+    "words",
     "lda",
     "plsa",
     "lsa",

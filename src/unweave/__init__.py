@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
     from unweave.data.recipe import prepare
-    from unweave.explain import LDA, LSA, NMF, PLSA, SimplexTopics
+    from unweave.explain import LDA, LSA, NMF, PLSA, SimplexTopics, TextTable
     from unweave.factorization import Factorization
     from unweave.group import (
         BFR,
@@ -62,6 +62,7 @@ __all__ = [
     "PCA",
     "TruncatedSVD",
     "NMF",
+    "TextTable",
     "LSA",
     "LDA",
     "PLSA",
@@ -107,6 +108,7 @@ _HOMES: dict[str, str | None] = {
     "PCA": "unweave.compress",
     "TruncatedSVD": "unweave.compress",
     "NMF": "unweave.explain",
+    "TextTable": "unweave.explain",
     "LSA": "unweave.explain",
     "LDA": "unweave.explain",
     "PLSA": "unweave.explain",

@@ -52,7 +52,8 @@ def assert_same(first: dict, second: dict) -> None:
         np.testing.assert_array_equal(value, second[name], err_msg=name)
 
 
-every_model = pytest.mark.parametrize("name", ESTIMATORS)
+# TextTable counts words: it takes texts and learns no model.
+every_model = pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "TextTable"])
 
 
 @every_model

@@ -123,6 +123,14 @@ def _read_numbers() -> Any:
         return read(path)
 
 
+def _count_words() -> Any:
+    from unweave import TextTable
+
+    texts = ["warm up", "é"]
+    runs = [(ngrams, dtype) for ngrams in ((1, 1), (1, 2)) for dtype in ("float32", "float64")]
+    return [TextTable(ngrams=ngrams, dtype=dtype).fit_transform(texts) for ngrams, dtype in runs]
+
+
 def _silhouette(X: Table) -> Any:
     from unweave.select import silhouette
 
@@ -133,6 +141,7 @@ def jobs() -> Iterator[Job]:
     """Every job of the warm-up as (what it is, what to call)."""
     yield "reading large files of numbers", _read_numbers
     made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
+    yield "counting words", _count_words
     for dtype, tabs in made.items():
         yield f"silhouette, {dtype.__name__}", partial(_silhouette, tabs["dense"])
     for name, make, kinds in _models():

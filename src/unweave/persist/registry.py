@@ -14,6 +14,7 @@ ESTIMATORS: dict[str, str] = {
     "PCA": "unweave.compress",
     "TruncatedSVD": "unweave.compress",
     "NMF": "unweave.explain",
+    "TextTable": "unweave.explain",
     "LSA": "unweave.explain",
     "LDA": "unweave.explain",
     "PLSA": "unweave.explain",
@@ -36,7 +37,7 @@ ESTIMATORS: dict[str, str] = {
 }
 
 _PARTS: dict[str, str] = {
-    "unweave.losses": "Squared Weighted Huber Absolute KL Logistic Hinge Ordinal Categorical ColumnLosses",
+    "unweave.losses": "Squared Weighted Huber Absolute KL ItakuraSaito Logistic Hinge Ordinal Categorical ColumnLosses",
     "unweave.losses.columns": "_Group",
     "unweave.penalties": "Free NonNegative Simplex OneHot Orthonormal UnitNorm Boolean L1Ball L2Ball Sparse Hull Cone "
     "Fixed Ridge L1 ElasticNet Nuclear Both",

@@ -1,0 +1,128 @@
+"""Which terms become columns: rare and over-frequent ones are left out, the rest stand in alphabetical order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+Texts = Callable[[Iterable[int]], list[str]]  # terms from their numbers
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A term must have at least `min_count` tokens, be in `min_df` to `max_df` documents (a float is a share of them,
+    a whole number counts them), and be among the `max_words` most frequent."""
+
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    min_count: int = 1
+    max_words: int | None = None
+
+
+@dataclass
+class Tally:
+    """How many documents and tokens each term has."""
+
+    documents: NDArray[np.int64]
+    totals: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls) -> Tally:
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def add(self, names: NDArray, documents: NDArray, totals: NDArray, size: int) -> None:
+        """Add those of the terms `names`, of `size` in all."""
+        grow = size - len(self.documents)
+        if grow > 0:
+            spare = np.zeros(max(grow, len(self.documents)), np.int64)
+            self.documents, self.totals = (np.concatenate([a, spare]) for a in (self.documents, self.totals))
+        self.documents[names] += documents
+        self.totals[names] += totals
+
+
+def documents_asked(value, name: str, n: int, rounded: Callable[[float], float]) -> int:
+    """A number of documents from a number or a share.
+
+    >>> documents_asked(0.5, "max_df", 9, math.floor), documents_asked(3, "max_df", 9, math.floor)
+    (4, 3)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a whole number of documents or a share from 0.0 to 1.0, got {value!r}")
+    if isinstance(value, Integral):
+        if value < 0:
+            raise ValueError(f"{name} must not be negative, got {value}")
+        return int(value)
+    if not 0.0 <= float(value) <= 1.0:
+        raise ValueError(f"{name} as a share must lie between 0.0 and 1.0, got {value}; use a whole number to count")
+    return int(rounded(float(value) * n))
+
+
+def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tuple[list[str], NDArray]:
+    """(words in alphabetical order, their terms); ValueError, with the remedy, if none is left.
+
+    Of terms that are equally frequent the first in the alphabet is kept.
+    """
+    least = documents_asked(limits.min_df, "min_df", n_documents, math.ceil)
+    most = documents_asked(limits.max_df, "max_df", n_documents, math.floor)
+    if least > most:
+        raise ValueError(
+            f"no word can be in {least} documents or more and in {most} or fewer, of {n_documents}; lower min_df or "
+            "raise max_df"
+        )
+    seen = tally.documents > 0
+    if not seen.any():
+        raise ValueError(
+            "the documents hold no word that is counted: they are empty, or have stop words and words shorter than "
+            "min_length alone; check them, or set stop_words=None or min_length=1"
+        )
+    rare, frequent = tally.documents < least, tally.documents > most
+    kept = np.flatnonzero(seen & ~rare & ~frequent & (tally.totals >= limits.min_count))
+    if not len(kept):
+        raise ValueError(
+            f"no word is left of {int(seen.sum())}: {int((seen & rare).sum())} are in fewer than {least} documents, "
+            f"{int((seen & frequent).sum())} in more than {most}, the others occur fewer than {limits.min_count} "
+            "times; lower min_df or min_count, or raise max_df"
+        )
+    words = texts(kept.tolist())
+    order = sorted(range(len(kept)), key=words.__getitem__)
+    if limits.max_words is not None and len(order) > limits.max_words:
+        totals = tally.totals[kept].tolist()
+        order = sorted(sorted(order, key=lambda i: -totals[i])[: limits.max_words], key=words.__getitem__)
+    return [words[i] for i in order], kept[order]
+
+
+def fixed(vocabulary) -> list[str]:
+    """The words of a vocabulary that was given: a list of different texts, or a dict of texts to their columns.
+
+    >>> fixed({"b": 0, "a": 1}), fixed(["x", "y"])
+    (['b', 'a'], ['x', 'y'])
+    """
+    if isinstance(vocabulary, dict):
+        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+            raise ValueError("vocabulary must give its words the columns 0, 1, 2, … without a gap")
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    if isinstance(vocabulary, str | bytes) or not hasattr(vocabulary, "__iter__"):
+        raise TypeError(f"vocabulary must be a list of words, got {type(vocabulary).__name__}")
+    words = sorted(vocabulary) if isinstance(vocabulary, set | frozenset) else list(vocabulary)
+    if not words:
+        raise ValueError("vocabulary is empty; give at least one word, or None to take those of the documents")
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("vocabulary must be a list of texts, and one of its items is not")
+    if len(set(words)) < len(words):
+        raise ValueError("vocabulary holds a word twice; list every word once")
+    return [str(word) for word in words]
+
+
+def columns_of(words: list[str], terms: Iterable[str]) -> NDArray[np.int32]:
+    """The column of each term in `words`, -1 for those that are not there.
+
+    >>> columns_of(["a", "b"], ["b", "c"])
+    array([ 1, -1], dtype=int32)
+    """
+    where = {word: j for j, word in enumerate(words)}
+    return np.array([where.get(term, -1) for term in terms], dtype=np.int32)
