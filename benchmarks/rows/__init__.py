@@ -22,6 +22,7 @@ FILES = [
     "hmm",
     "linkage",
     "silhouette",
+    "room",
     "words",
     "lda",
     "plsa",

@@ -8,11 +8,15 @@ from unweave.select.elbow import elbow
 from unweave.select.held_out import held_out_entries
 from unweave.select.information import aic, bic, icl
 from unweave.select.knee import knee
+from unweave.select.models import ModelChoice, best_model
+from unweave.select.separation import GaussianGap, Separation
 from unweave.select.silhouette import silhouette, silhouette_rows
 
 __all__ = [
     "choose",
     "Choice",
+    "best_model",
+    "ModelChoice",
     "elbow",
     "knee",
     "silhouette",
@@ -33,4 +37,6 @@ __all__ = [
     "CrossValidation",
     "Elbow",
     "Knee",
+    "Separation",
+    "GaussianGap",
 ]

@@ -1,0 +1,129 @@
+"""How well the clusters of any model stand apart: on the graph of neighbours, for any shape, and as Gaussians."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
+from sklearn.base import BaseEstimator
+
+from unweave.data.arguments import whole
+from unweave.data.table import check_table
+from unweave.select.trial import Trial, labels_of
+
+_NEAR = 5  # neighbours that the entropy of a table is estimated from
+
+
+@dataclass(frozen=True)
+class Separation:
+    """The normalised cut of the graph of neighbours, scaled so that 1 is no edge cut and 0 is chance.
+
+    With s_c the share of the edges of cluster c that stay inside it, (Σ_c s_c − 1)/(k − 1). Labels dealt at random keep
+    their own size as a share, and these sum to 1. An outlier as a cluster of its own keeps nothing, so it does not pay.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=15
+        Each row is joined to that many; an edge counts double if both rows name each other.
+    """
+
+    n_neighbors: int = 15
+
+    name = "separation"
+    title = "separation (1: no neighbours apart, 0: chance)"
+    larger_is_better = True
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        return np.array([self.score(X, labels_of(trial.fit(X), X), trial.count)])
+
+    def score(self, X, labels: NDArray, count: int | None = None) -> float:
+        """The separation of given labels; clusters missing of `count` stay empty and keep nothing.
+
+        >>> Separation(1).score([[0.0], [1.0], [10.0], [11.0]], np.array([0, 0, 1, 1]))
+        1.0
+        """
+        rows = check_table(BaseEstimator(), X, None, reset=True).values
+        codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        found = int(codes.max()) + 1
+        k = max(found, count or 1)
+        if k == 1 or len(codes) < 2:
+            return 0.0
+        near = _neighbours(rows, min(whole(self.n_neighbors, "n_neighbors", 1), len(codes) - 1))[1]
+        pairs = sp.csr_array(
+            (np.ones(near.size), (np.repeat(codes, near.shape[1]), codes[near].reshape(-1))), shape=(found, found)
+        ).toarray()
+        pairs += pairs.T
+        return float(((np.diag(pairs) / pairs.sum(axis=1)).sum() - 1) / (k - 1))
+
+
+@dataclass(frozen=True)
+class GaussianGap:
+    """How much is lost by reading every cluster as one Gaussian: Ĥ + mean of log Σ_c π_c N(x; μ_c, Σ_c), nats a row.
+
+    Ĥ is the entropy of the table by the distances to neighbours (Kozachenko and Leonenko), so the value estimates minus
+    the Kullback–Leibler divergence from the density of the data to that of the clusters. Near 0: the clusters are
+    Gaussians. Σ_c leans on the pooled covariance by m + 2 rows, so that a cluster of a few rows has one. With many
+    columns (say ten) and few rows Ĥ is too high, and so is the value.
+    """
+
+    name = "gaussian"
+    title = "gap to Gaussian clusters (0: none)"
+    larger_is_better = True
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        return np.array([self.score(X, labels_of(trial.fit(X), X), trial.count)])
+
+    def score(self, X, labels: NDArray, count: int | None = None) -> float:
+        """The gap of given labels, whatever their `count`; −∞ for sparse tables and where many rows coincide.
+
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.concatenate([rng.normal(0, 1, (300, 2)), rng.normal(9, 1, (300, 2))])
+        >>> GaussianGap().score(X, np.repeat([0, 1], 300)) > -0.1 > -0.3 > GaussianGap().score(X, np.arange(600) % 2)
+        True
+        """
+        rows = check_table(BaseEstimator(), X, None, reset=True).values
+        if sp.issparse(rows):
+            return -np.inf
+        rows = rows.astype(np.float64)
+        spread = rows.std(axis=0)
+        if not spread.all() or len(rows) <= _NEAR:
+            return -np.inf
+        rows = (rows - rows.mean(axis=0)) / spread
+        codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        return _entropy(rows) + _likelihood(rows, codes)
+
+
+def _neighbours(rows: Any, k: int) -> tuple[NDArray, NDArray]:
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=k).fit(rows).kneighbors()
+
+
+def _entropy(rows: NDArray) -> float:
+    n, m = rows.shape
+    radius = _neighbours(rows, _NEAR)[0][:, -1]
+    if not radius.all():
+        return -np.inf
+    ball = m / 2 * np.log(np.pi) - gammaln(m / 2 + 1)
+    return float(digamma(n) - digamma(_NEAR) + ball + m * np.log(radius).mean())
+
+
+def _likelihood(rows: NDArray, codes: NDArray) -> float:
+    """Mean log-likelihood of the rows under the mixture of one Gaussian a cluster."""
+    n, m = rows.shape
+    counts = np.bincount(codes)
+    own = sp.csr_array((np.ones(n), (codes, np.arange(n))))
+    centres = own @ rows / counts[:, None]
+    centred = rows - centres[codes]
+    pooled = centred.T @ centred / n + 1e-9 * np.eye(m)
+    total = np.full(n, -np.inf)
+    for cluster, count in enumerate(counts):
+        part = centred[codes == cluster]
+        root = np.linalg.cholesky((part.T @ part + (m + 2) * pooled) / (count + m + 2))
+        squares = np.square(np.linalg.solve(root, (rows - centres[cluster]).T)).sum(axis=0)
+        total = np.logaddexp(total, np.log(count / n) - np.log(np.diag(root)).sum() - squares / 2)
+    return float(total.mean() - m / 2 * np.log(2 * np.pi))
