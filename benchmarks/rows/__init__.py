@@ -13,6 +13,7 @@ FILES = [
     "nmf_dense",
     "nmf_text",
     "nmf_kl",
+    "nonneg",
     "kmeans_high",
     "kmeans_low",
     "kmeans_found",

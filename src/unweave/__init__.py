@@ -33,7 +33,18 @@ if TYPE_CHECKING:
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
     from unweave.data.recipe import prepare
-    from unweave.explain import LDA, LSA, NMF, PLSA, SimplexTopics, TextTable
+    from unweave.explain import (
+        LDA,
+        LSA,
+        NMF,
+        PLSA,
+        ConvexNMF,
+        OrthogonalNMF,
+        SemiNMF,
+        SimplexTopics,
+        SymmetricNMF,
+        TextTable,
+    )
     from unweave.factorization import Factorization
     from unweave.group import (
         BFR,
@@ -62,6 +73,10 @@ __all__ = [
     "PCA",
     "TruncatedSVD",
     "NMF",
+    "SemiNMF",
+    "ConvexNMF",
+    "OrthogonalNMF",
+    "SymmetricNMF",
     "TextTable",
     "LSA",
     "LDA",
@@ -108,6 +123,10 @@ _HOMES: dict[str, str | None] = {
     "PCA": "unweave.compress",
     "TruncatedSVD": "unweave.compress",
     "NMF": "unweave.explain",
+    "SemiNMF": "unweave.explain",
+    "ConvexNMF": "unweave.explain",
+    "OrthogonalNMF": "unweave.explain",
+    "SymmetricNMF": "unweave.explain",
     "TextTable": "unweave.explain",
     "LSA": "unweave.explain",
     "LDA": "unweave.explain",

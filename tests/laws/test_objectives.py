@@ -30,6 +30,8 @@ def table(name: str, rng, n: int = N, m: int = M) -> np.ndarray:
         return rng.choice([0.0, 1.0, 2.0], size=(n, m))
     if name == "kl":
         return rng.poisson(1.5, (n, m)).astype(float)
+    if name == "itakura-saito":
+        return rng.gamma(2.0, size=(n, m)) + 0.1
     return np.round(rng.standard_t(3, (n, m)) * 2, 1) * (rng.random((n, m)) < 0.6)
 
 
@@ -168,7 +170,7 @@ def test_lipschitz_bounds_how_fast_the_gradient_changes(name, storage, dtype):
     for model, F in models(objective, *factors(objective, rng)):
         bound = model.lipschitz
         if bound is None:
-            assert name in ("kl", "hinge")
+            assert name in ("kl", "itakura-saito", "hinge")
             continue
         assert bound.shape in ((1, 1), (len(F), 1)) and bound.dtype == dtype and (bound > 0).all()
         for size in (1e-2, 1.0, 10.0):

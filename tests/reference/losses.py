@@ -23,6 +23,10 @@ def kl(x, p):
     return p[0] if x == 0 else x * math.log(x / p[0]) - x + p[0]
 
 
+def itakura_saito(x, p):
+    return x / p[0] - math.log(x / p[0]) - 1
+
+
 def logistic(x, p):
     return math.log(1 + math.exp(p[0])) - x * p[0]
 

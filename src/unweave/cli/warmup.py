@@ -23,7 +23,7 @@ ROWS, COLUMNS = 40, 12
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
     """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
-    ``symbols``."""
+    ``similar`` (dense and sparse), ``symbols``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
         dtype
@@ -38,6 +38,8 @@ def tables(dtype: type[np.floating]) -> dict[str, Table]:
         "nan": holes,
         "binary": (dense > dense.mean()).astype(dtype),
         "counts": rng.poisson(3.0, dense.shape).astype(dtype),
+        "similar": dense @ dense.T,
+        "similar sparse": sp.csr_matrix((dense @ dense.T).astype(dtype)),
         "symbols": rng.integers(0, 3, (ROWS, 1)),
     }
 
@@ -49,7 +51,7 @@ def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
             model.set_params(missing="nan")
         model.fit(X)
         use = model.transform if hasattr(model, "transform") else model.predict
-        return use(X[: ROWS // 2])
+        return use(X if X.shape[0] == X.shape[1] else X[: ROWS // 2])
 
     return job
 
@@ -64,6 +66,9 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "TruncatedSVD", lambda: unweave.TruncatedSVD(3, random_state=0), ("dense", "sparse")
     yield "NMF", lambda: unweave.NMF(3, **few), every
     yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
+    yield "SemiNMF", lambda: unweave.SemiNMF(3, **few), ("dense",)
+    yield "ConvexNMF", lambda: unweave.ConvexNMF(3, **few), ("dense",)
+    yield "SymmetricNMF", lambda: unweave.SymmetricNMF(3, **few), ("similar", "similar sparse")
     for how in ("collapsed", "gibbs", "batch", "online"):
         yield f"LDA {how}", partial(unweave.LDA, 3, inference=how, max_iter=6, random_state=0), ("counts",)
     yield "LSA", lambda: unweave.LSA(3, random_state=0), ("dense", "sparse")

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import number, whole
+from unweave.data.table import check_table
+from unweave.explain.nonneg_base import NonNegativeModel
+from unweave.factorization.settings import number
 from unweave.objectives import Blocks
 from unweave.penalties import Both, ElasticNet, NonNegative
 from unweave.solve.problem import Problem
 
+NEGATIVE = "Negative values in data passed to NMF (input X): shift or clip X, or use SemiNMF, whose components are free"
 
-class NMF(BaseFactorization):
+
+class NMF(NonNegativeModel):
     """X ≈ U·Z with U ≥ 0 and Z ≥ 0: a table as sums of parts.
 
-    Minimises ½‖X − U·Z‖² (or another loss, "kl" for counts) plus, if asked, ℓ1 and ℓ2 penalties on both sides. Data
-    must not be negative. Squared loss is solved by coordinate descent (HALS), KL by multiplicative updates.
+    Minimises ½‖X − U·Z‖² (or another loss, "kl" for counts, "itakura-saito" for power spectra) plus, if asked, ℓ1 and
+    ℓ2 penalties on both sides. Data must not be negative. Squared loss is solved by coordinate descent (HALS), KL and
+    Itakura–Saito by multiplicative updates, Huber by reweighted coordinate descent.
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int or "auto", default=2
+        "auto" takes the number with the least error at hidden entries, see :func:`unweave.select.choose`.
     loss : str or Loss, default="squared"
-        "squared", "kl", "huber" or any loss in data units.
+        "squared", "kl", "itakura-saito" (data above 0), "huber" or any loss in data units.
     alpha_W, alpha_H : float, default=0.0 and "same"
         Strength of the penalty on codes and components, times the number of columns and of rows, as in scikit-learn.
     l1_ratio : float, default=0.0
         Share of ℓ1 in it; the rest is ridge.
     missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
-        As in :class:`unweave.Factorization`.
+        As in :class:`unweave.Factorization`; solvers are "coordinate" (HALS), "multiplicative" and
+        "projected-least-squares" (projected ALS), the start "nndsvd".
 
     Attributes
     ----------
@@ -85,7 +91,7 @@ class NMF(BaseFactorization):
         return self.loss
 
     def _problem(self, loss, shape, mixed):
-        k = whole(self.n_components, "n_components", 1)
+        k = self._count()
         ratio = number(self.l1_ratio, "l1_ratio")
         if ratio > 1:
             raise ValueError(f"l1_ratio must lie between 0 and 1, got {ratio}")
@@ -100,6 +106,13 @@ class NMF(BaseFactorization):
     def _codes(self, objective):
         refuse_negative(objective)
         return super()._codes(objective)
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of rows, which must not be negative either; see :class:`unweave.Factorization`."""
+        table = check_table(self, X, self.missing, reset=not hasattr(self, "components_"))
+        if min(table.shape) and table.values.min() < 0:
+            raise ValueError(NEGATIVE)
+        return super().partial_fit(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -116,7 +129,4 @@ def refuse_negative(objective) -> None:
     tables = (block for _, _, block in objective) if isinstance(objective, Blocks) else [objective]
     for table in tables:
         if min(table.X.shape) and table.X.min() < 0:
-            raise ValueError(
-                "Negative values in data passed to NMF (input X): shift or clip X, or use "
-                "Factorization(codes='nonnegative') with free components (semi-NMF)"
-            )
+            raise ValueError(NEGATIVE)

@@ -15,15 +15,15 @@ from unweave.losses.categorical import Categorical
 from unweave.losses.columns import ColumnLosses
 from unweave.losses.hinge import Hinge
 from unweave.losses.huber import Huber
+from unweave.losses.itakura_saito import ItakuraSaito
 from unweave.losses.kl import KL
 from unweave.losses.logistic import Logistic
 from unweave.losses.ordinal import Ordinal
 from unweave.losses.squared import Squared
 from unweave.losses.weighted import Weighted
 
-LOSSES: dict[str, type[Loss]] = {
-    kind.name: kind for kind in (Squared, Weighted, Huber, Absolute, KL, Logistic, Hinge, Ordinal, Categorical)
-}
+_KINDS = (Squared, Weighted, Huber, Absolute, KL, ItakuraSaito, Logistic, Hinge, Ordinal, Categorical)
+LOSSES: dict[str, type[Loss]] = {kind.name: kind for kind in _KINDS}
 
 __all__ = [
     "KL",
@@ -33,6 +33,7 @@ __all__ = [
     "ColumnLosses",
     "Hinge",
     "Huber",
+    "ItakuraSaito",
     "Logistic",
     "Loss",
     "Ordinal",

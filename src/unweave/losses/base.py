@@ -36,12 +36,14 @@ class Loss(BaseEstimator):
     name : the word users write
     width : prediction columns a data column
     nonnegative : whether data and predictions must be at least 0
+    power : where nonnegative, the root under which a multiplicative update takes its ratio so that it never climbs
     reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
 
     name: ClassVar[str] = ""
     nonnegative: bool = False
+    power: float = 1.0
     reweights: bool = False
 
     @property
@@ -78,6 +80,10 @@ class Loss(BaseEstimator):
     def gradient(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Derivative of `value` in p; the shape of p."""
         raise NotImplementedError
+
+    def rising(self, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
+        """The part D of the gradient D - N with D, N >= 0, where nonnegative; None means 1 everywhere."""
+        return None
 
     def weights(self, x: np.ndarray, p: np.ndarray) -> np.ndarray | None:
         """w >= 0 with l(x,q) <= l(x,p) + w/2 (q-x)^2 - w/2 (p-x)^2 for every q, or None if there is no such w."""

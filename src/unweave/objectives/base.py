@@ -105,11 +105,21 @@ class Objective:
 
     def gradient(self, U: NDArray, Z: NDArray, side: str) -> NDArray:
         """Derivative by U (side "rows": n × k) or by Zᵀ (side "columns": columns × k)."""
+        return self._summed(self.loss.gradient, U, Z, side)
+
+    def rising(self, U: NDArray, Z: NDArray, side: str) -> NDArray:
+        """The part D of the gradient D − N with D, N ≥ 0, for losses of non-negative predictions."""
+        if self.loss.power == 1:
+            return self.visible(Z.T, side) if side == "rows" else self.visible(U, side)
+        return self._summed(self.loss.rising, U, Z, side)
+
+    def _summed(self, slope_of, U: NDArray, Z: NDArray, side: str) -> NDArray:
+        """Σ over the entries of each row (or column) of their slope times the other factor."""
         back = np.ascontiguousarray(Z.T)
 
         def task(start, stop):
             x, w = self.dense_rows(start, stop)
-            slope = self.loss.gradient(x, U[start:stop] @ Z)
+            slope = slope_of(x, U[start:stop] @ Z)
             if w is not None:
                 slope *= self.expand(w)
             return slope @ back if side == "rows" else (slope.T @ U[start:stop]).astype(np.float64)

@@ -69,8 +69,8 @@ class Blocks(Objective):
     def column_values(self, U, Z):
         return sum(block.column_values(U[a:b], Z) for a, b, block in self)
 
-    def gradient(self, U, Z, side):
-        parts = (block.gradient(np.ascontiguousarray(U[a:b]), Z, side) for a, b, block in self)
+    def _summed(self, slope_of, U, Z, side):
+        parts = (block._summed(slope_of, np.ascontiguousarray(U[a:b]), Z, side) for a, b, block in self)
         if side == "rows":
             return np.concatenate(list(parts))
         return np.asarray(sum(part.astype(np.float64) for part in parts), dtype=self.dtype)

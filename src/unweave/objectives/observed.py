@@ -68,11 +68,11 @@ class Observed(Objective):
         loss = table.scaled(self.loss.value(table.data, self._at_entries(table, U, Z.T)))
         return _sums(loss, table.indptr)
 
-    def gradient(self, U, Z, side):
+    def _summed(self, slope_of, U, Z, side):
         if self.loss.width != 1:
-            return super().gradient(U, Z, side)
+            return super()._summed(slope_of, U, Z, side)
         table, F, H = (self.by_row, U, Z.T) if side == "rows" else (self.by_column, Z.T, U)
-        slope = table.scaled(self.loss.gradient(table.data, self._at_entries(table, F, H)))
+        slope = table.scaled(slope_of(table.data, self._at_entries(table, F, H)))
         return kernels.gradient_rows(table.indptr, table.indices, slope, np.ascontiguousarray(H))
 
     def majorise(self, U, Z, side):

@@ -12,7 +12,7 @@ from unweave.penalties.base import Penalty
 from unweave.solve.warn import warn_user
 
 # Losses whose predictions are in the units of the data, so that a row of the table can serve as a component.
-IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl")
+IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl", "itakura-saito")
 
 
 @dataclass(frozen=True)

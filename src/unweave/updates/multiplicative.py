@@ -12,8 +12,9 @@ from unweave.updates.base import Update
 class Multiplicative(Update):
     """f ← f · N / D where the gradient is D − N with D, N ≥ 0 (plus the slope of the penalty in D).
 
-    The EM step of the KL loss, and Lee and Seung's rule for the squared one; where signs mix (semi-NMF) the ratio is
-    under a root. Entries that are zero stay zero. On sparse counts one pass touches the stored entries only.
+    The EM step of the KL loss, and Lee and Seung's rule for the squared one; where signs mix (semi-NMF), and for the
+    Itakura–Saito loss, the ratio is under a root. Entries that are zero stay zero. On sparse counts one pass touches
+    the stored entries only.
 
     References
     ----------
@@ -29,7 +30,7 @@ class Multiplicative(Update):
         if terms is None or not terms[2]:
             return f"multiplicative updates need a non-negative side, not {half.penalty.name!r}"
         if not model.nonnegative and model.kind not in ("quadratic", "entries"):
-            return "multiplicative updates need the squared or the KL loss"
+            return "multiplicative updates need the squared, the KL or the Itakura–Saito loss"
         return None
 
     def __call__(self, model, F, half, effort):
@@ -49,6 +50,10 @@ class Multiplicative(Update):
             ratio = above / np.maximum(below + l1 + ridge * F, tiny)
             if not model.nonnegative and (model.kind == "entries" or _mixed(model)):
                 ratio = np.sqrt(ratio)
+            elif model.power != 1:
+                # Under this root the step descends with ℓ1 and ridge too: with g the ratio taken, it gains at least
+                # (D + l1 + ½·ridge·f)·f·(g − 1)².
+                ratio = ratio**model.power
             new = np.where(active[:, None], F * ratio, F)
             moved, size = np.abs(new - F).max(axis=1, initial=0), np.abs(new).max(axis=1, initial=0)
             F = new

@@ -24,7 +24,8 @@ class RowModel:
     """
 
     kind = "smooth"
-    nonnegative = False  # predictions must be non-negative (KL)
+    nonnegative = False  # predictions must be non-negative (KL, Itakura–Saito)
+    power = 1.0  # the root under which a multiplicative update takes its ratio
     reweights = False  # majorise() gives a weighted least-squares bound
     separable = True  # rows of F do not meet in the loss (they do when a column has several predictions)
     shape: tuple[int, int]
@@ -73,6 +74,7 @@ class Held(RowModel):
         self.free = [t for t in range(F.shape[1]) if t not in held]
         self.kind = "smooth"
         self.nonnegative, self.reweights, self.separable = model.nonnegative, model.reweights, model.separable
+        self.power = model.power
         self.shape, self.dtype = (F.shape[0], len(self.free)), model.dtype
 
     def _fill(self, F: NDArray) -> NDArray:

@@ -20,6 +20,7 @@ class SmoothRows(RowModel):
         self.objective, self.Z = objective, np.ascontiguousarray(Z)
         self.shape, self.dtype = (objective.shape[0], Z.shape[0]), objective.dtype
         self.nonnegative, self.reweights = objective.loss.nonnegative, objective.reweights
+        self.power = objective.loss.power
 
     def row_values(self, F):
         return self.objective.row_values(F, self.Z)
@@ -41,7 +42,7 @@ class SmoothRows(RowModel):
         return None if smaller is None else SmoothRows(smaller, self.Z)
 
     def denominator(self, F):
-        return self.objective.visible(self.Z.T, "rows")
+        return self.objective.rising(F, self.Z, "rows")
 
     def majorise(self, F):
         return self.objective.majorise(F, self.Z, "rows")
@@ -55,6 +56,7 @@ class SmoothColumns(RowModel):
         self.shape, self.dtype = (objective.n_predictions, U.shape[1]), objective.dtype
         self.nonnegative, self.reweights = objective.loss.nonnegative, objective.reweights
         self.separable = objective.n_predictions == objective.shape[1]
+        self.power = objective.loss.power
 
     def value(self, F):
         return float(self.objective.row_values(self.U, F.T).sum())
@@ -75,7 +77,7 @@ class SmoothColumns(RowModel):
         return positive(top * curvature[:, None], self.dtype)
 
     def denominator(self, F):
-        return self.objective.visible(self.U, "columns")
+        return self.objective.rising(self.U, F.T, "columns")
 
     def majorise(self, F):
         return self.objective.majorise(self.U, F.T, "columns")
