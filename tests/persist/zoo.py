@@ -156,7 +156,7 @@ def sentences(loss: str) -> Iterator[tuple[str, object, np.ndarray]]:
             if word == "fixed":
                 width = X.shape[1] * (len(np.unique(X)) - 1) if loss == "ordinal" else X.shape[1]
                 penalty = Fixed(np.full((len(X), k) if side == "codes" else (k, width), 0.5))
-            sides = {"codes": "nonnegative", "components": "nonnegative"} if loss == "kl" else {}
+            sides = {"codes": "nonnegative", "components": "nonnegative"} if loss in ("kl", "itakura-saito") else {}
             model = unweave.Factorization(k, loss=loss, max_iter=2, **{**sides, side: penalty})
             try:
                 quiet(model, X, **weights)

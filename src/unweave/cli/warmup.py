@@ -40,7 +40,7 @@ def tables(dtype: type[np.floating]) -> dict[str, Table]:
         "counts": rng.poisson(3.0, dense.shape).astype(dtype),
         "similar": dense @ dense.T,
         "similar sparse": sp.csr_matrix((dense @ dense.T).astype(dtype)),
-        "symbols": rng.integers(0, 3, (ROWS, 1)),
+        "symbols": rng.integers(0, 3, (ROWS, 1)).astype(dtype),
     }
 
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 _POWER = 0.4
 _ROUNDS = 10  # of codes and slopes in turn
 
+_TINY = np.finfo(np.float64).tiny  # below it, one over a number may be infinite
+
 
 @dataclass(frozen=True)
 class Calendar:
@@ -123,7 +125,7 @@ class Drift:
 
     def _best_slopes(self, left: NDArray) -> NDArray:
         top, bottom = self._by_user(self.dev * left), self.lengths + self.ridge
-        return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+        return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > _TINY)
 
     def _best_bins(self, left: NDArray) -> NDArray:
         """min Σ (left − c_b + c̄)² + ridge·|c|² for each item: a Gram that is diagonal less rank one."""
@@ -132,7 +134,7 @@ class Drift:
         sums = sums.reshape(self.counts.shape)
         pull = sums - self.shares * sums.sum(axis=1, keepdims=True)
         full = self.counts + self.ridge
-        weights = np.divide(1.0, full, out=np.zeros_like(full, dtype=np.float64), where=full > 0)
+        weights = np.divide(1.0, full, out=np.zeros_like(full, dtype=np.float64), where=full > _TINY)
         rest = 1 - (self.counts * self.shares * weights).sum(axis=1)
         mean = (self.shares * pull * weights).sum(axis=1)
         # Without ridge the mean of the bins is free: the one of no mean is taken.
