@@ -189,4 +189,7 @@ def test_a_choice_without_errors_can_be_drawn():
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
-    pyplot.close(Choice(2, {2: 1.0, 3: 0.5}, {}, "bic", "BIC", "n_components", False).plot())
+    figure = Choice(2, {2: 1.0, 3: 0.5}, {}, "bic", "BIC", "n_components", False).plot()
+    curve = figure.axes[0].containers[0].lines[0]
+    assert curve.get_xdata().tolist() == [2, 3] and curve.get_ydata().tolist() == [1.0, 0.5]
+    pyplot.close(figure)

@@ -51,7 +51,7 @@ class ConvexNMF(NonNegativeModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.convex_nmf import ConvexNMF
+    >>> from unweave import ConvexNMF
     >>> X = np.array([[1, -1, 0.0], [2, -2, 0], [-1, 0, 3], [-2, 0, 6]])
     >>> model = ConvexNMF(2).fit(X)
     >>> model.mixing_.sum(axis=1).round(6).tolist(), bool(model.objective_ < 1e-6)

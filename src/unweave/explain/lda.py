@@ -74,7 +74,7 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.lda import LDA
+    >>> from unweave import LDA
     >>> X = np.array([[4, 3, 0, 0], [3, 5, 0, 0], [0, 0, 6, 2], [0, 0, 4, 4], [0, 0, 0, 0]])
     >>> model = LDA(2).fit(X)
     >>> sorted(sorted(words) for words in model.top_words(2, vocabulary=["ape", "bee", "cat", "dog"]))

@@ -45,7 +45,7 @@ class LSA(Searching, TruncatedSVD):
     Examples
     --------
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
-    >>> from unweave.explain.lsa import LSA
+    >>> from unweave import LSA
     >>> texts = ["a ship on the ocean", "the boat and the ocean", "bread and butter", "butter, bread, cheese"]
     >>> model = LSA(2, vectorizer=TfidfVectorizer(stop_words="english")).fit(texts)
     >>> documents, scores = model.search("boat", n=2)

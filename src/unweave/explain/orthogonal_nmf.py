@@ -47,7 +47,7 @@ class OrthogonalNMF(NonNegativeModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.orthogonal_nmf import OrthogonalNMF
+    >>> from unweave import OrthogonalNMF
     >>> X = np.array([[1, 1, 0.0], [3, 3, 0], [0, 1, 2], [0, 2, 4]])
     >>> model = OrthogonalNMF(2).fit(X)
     >>> bool(model.objective_ < 1e-12), (model.codes_.T @ model.codes_).round(6).tolist()

@@ -57,7 +57,7 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.plsa import PLSA
+    >>> from unweave import PLSA
     >>> X = np.array([[4, 3, 0, 0], [3, 5, 0, 0], [0, 0, 6, 2], [0, 0, 4, 4]])
     >>> model = PLSA(2).fit(X)
     >>> model.document_topics(X).max(axis=1).round(2).tolist()

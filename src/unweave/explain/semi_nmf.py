@@ -38,7 +38,7 @@ class SemiNMF(NonNegativeModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.semi_nmf import SemiNMF
+    >>> from unweave import SemiNMF
     >>> X = np.array([[1, -1, 0.0], [2, -2, 0], [-1, 0, 3], [-2, 0, 6]])
     >>> model = SemiNMF(2, tol=1e-9).fit(X)
     >>> bool(model.codes_.min() >= 0), bool(model.components_.min() < 0), bool(model.objective_ < 1e-6)

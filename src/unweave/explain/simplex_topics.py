@@ -48,7 +48,7 @@ class SimplexTopics(Topics, BaseFactorization):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.simplex_topics import SimplexTopics
+    >>> from unweave import SimplexTopics
     >>> X = np.array([[4, 4, 0, 0], [3, 3, 0, 0], [0, 0, 2, 2], [0, 0, 4, 4.0]])
     >>> model = SimplexTopics(2).fit(X)
     >>> model.document_topics(X).max(axis=1).round(2).tolist()

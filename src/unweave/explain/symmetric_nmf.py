@@ -44,7 +44,7 @@ class SymmetricNMF(NonNegativeModel):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.explain.symmetric_nmf import SymmetricNMF
+    >>> from unweave import SymmetricNMF
     >>> A = np.kron(np.eye(2), np.ones((3, 3)))
     >>> model = SymmetricNMF(2).fit(A)
     >>> bool(model.objective_ < 1e-9), len(set(model.labels_[:3])), bool(model.labels_[0] != model.labels_[3])

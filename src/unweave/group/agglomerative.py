@@ -65,7 +65,7 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
 
     Examples
     --------
-    >>> from unweave.group.agglomerative import Agglomerative
+    >>> from unweave import Agglomerative
     >>> model = Agglomerative(2, linkage="single").fit([[0.0], [1.0], [10.0], [11.5]])
     >>> model.labels_.tolist(), model.distances_.tolist()
     ([0, 0, 1, 1], [1.0, 1.5, 9.0])

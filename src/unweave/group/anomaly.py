@@ -24,7 +24,7 @@ def anomaly_score(model, X) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np, unweave
-    >>> from unweave.group.anomaly import anomaly_score
+    >>> from unweave import anomaly_score
     >>> X = np.outer(np.arange(1.0, 9), [1.0, 2.0])
     >>> anomaly_score(unweave.PCA(1).fit(X), [[1.0, 2.0], [2.0, 1.0]]).round(3)
     array([0.   , 1.342])

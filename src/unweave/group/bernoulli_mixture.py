@@ -120,7 +120,7 @@ class BernoulliMixture(BaseMixture):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.bernoulli_mixture import BernoulliMixture
+    >>> from unweave import BernoulliMixture
     >>> X = np.array([[1, 1, 0, 0]] * 5 + [[0, 0, 1, 1]] * 5)
     >>> model = BernoulliMixture(2, smoothing=0.1).fit(X)
     >>> bool(model.labels_[0] != model.labels_[-1])

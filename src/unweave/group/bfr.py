@@ -69,7 +69,7 @@ class BFR(ClusterMixin, Showing, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.bfr import BFR
+    >>> from unweave import BFR
     >>> rng = np.random.default_rng(0)
     >>> blocks = [np.repeat([[0.0, 0], [9, 9]], 500, axis=0) + rng.normal(size=(1000, 2)) for _ in range(5)]
     >>> np.sort(BFR(2).fit(blocks).cluster_centers_, axis=0).round()

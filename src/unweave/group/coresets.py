@@ -71,7 +71,7 @@ def coreset(X, m, *, sample_weight=None, random_state=None) -> Coreset:
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.coresets import coreset
+    >>> from unweave import coreset
     >>> X = np.random.default_rng(0).normal(size=(100_000, 2))
     >>> points, weights = coreset(X, 2000)
     >>> bool(abs(weights.sum() / len(X) - 1) < 0.05)

@@ -66,7 +66,7 @@ class CURE(ClusterMixin, Showing, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.cure import CURE
+    >>> from unweave import CURE
     >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 600)
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)]) * np.repeat([1.0, 3.0], 300)[:, None]
     >>> labels = CURE(2).fit(X).labels_

@@ -62,7 +62,7 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from unweave.group.divisive import Divisive
+    >>> from unweave import Divisive
     >>> model = Divisive(3).fit([[0.0], [1.0], [10.0], [11.0], [30.0]])
     >>> model.labels_.tolist(), model.cut(n_clusters=2).tolist()
     ([0, 0, 2, 2, 1], [0, 0, 0, 0, 1])

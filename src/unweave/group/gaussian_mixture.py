@@ -59,7 +59,7 @@ class GaussianMixture(BaseMixture):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.gaussian_mixture import GaussianMixture
+    >>> from unweave import GaussianMixture
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (300, 1)), rng.normal(8, 2, (100, 1))])
     >>> model = GaussianMixture(2).fit(X)

@@ -76,7 +76,7 @@ class HiddenMarkov(Showing, DensityMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.hidden_markov import HiddenMarkov
+    >>> from unweave import HiddenMarkov
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat([0.0, 5.0, 0.0], 50)[:, None] + rng.normal(size=(150, 1))
     >>> model = HiddenMarkov(2).fit(X)

@@ -55,7 +55,7 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.soft_clustering import SoftClustering
+    >>> from unweave import SoftClustering
     >>> shares = np.array([[1, 0], [0, 1], [0.5, 0.5], [0.25, 0.75]])
     >>> model = SoftClustering(2, tol=1e-10, max_iter=2000).fit(shares @ [[0.0, 4.0], [8.0, 0.0]])
     >>> bool(model.objective_ < 1e-6), model.predict_proba([[4.0, 2.0]]).sum().round(6)

@@ -73,7 +73,7 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.group.spectral import SpectralClustering
+    >>> from unweave import SpectralClustering
     >>> turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> ring = np.column_stack([np.cos(turn), np.sin(turn)])
     >>> labels = SpectralClustering(2, n_neighbors=5).fit_predict(np.vstack([ring, 3 * ring]))
