@@ -6,12 +6,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.linalg.operators import as_product
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 from unweave.objectives.models import Quadratic
 from unweave.penalties.base import Penalty
 from unweave.solve.problem import IN_DATA_UNITS, Problem
-from unweave.solve.svd import truncated_svd
+from unweave.solve.svd import choose_method, truncated_svd
+from unweave.solve.triplets import SVDResult
 
+_ROUGH = 4  # blocks of a Krylov space
 STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
 
 
@@ -155,12 +158,21 @@ def _singular(objective: Objective, offset: NDArray, k: int, rng) -> NDArray:
     """Leading right singular vectors of what the offset leaves, missing entries at zero."""
     X = _centred(objective, offset)
     rank = min(k, *X.shape)
-    result = truncated_svd(X, rank, codes=False, rng=rng)
-    Z = result.Vt
+    Z = _leading(objective, X, rank, rng).Vt
     if rank < k:
         extra = rng.standard_normal((k - rank, Z.shape[1])) / np.sqrt(Z.shape[1])
         Z = np.vstack([Z, extra])
     return Z
+
+
+def _leading(objective: Objective, X, rank: int, rng, *, codes: bool = False) -> SVDResult:
+    """Singular vectors for a start: rough ones where zeros stand for what is missing, as they are wrong anyway.
+
+    On MovieLens-100K the exact ones took two thirds of a fit and saved no sweep.
+    """
+    if isinstance(objective, Observed) and choose_method(as_product(X), rank) != "full":
+        return truncated_svd(X, rank, method="krylov", max_iter=_ROUGH, rng=rng, codes=codes)
+    return truncated_svd(X, rank, rng=rng, codes=codes)
 
 
 def _centred(objective: Objective, offset: NDArray):
@@ -195,7 +207,7 @@ def _nndsvd(objective: Objective, k: int, rng) -> tuple[NDArray, NDArray]:
     """Non-negative double SVD with zeros filled by a small mean (Boutsidis and Gallopoulos 2008)."""
     X = _centred(objective, np.zeros(objective.n_predictions))
     rank = min(k, *X.shape)
-    svd = truncated_svd(X, rank, rng=rng)
+    svd = _leading(objective, X, rank, rng, codes=True)
     assert svd.U is not None
     n, m = X.shape
     U, Z = np.zeros((n, k), dtype=objective.dtype), np.zeros((k, m), dtype=objective.dtype)
