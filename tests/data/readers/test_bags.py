@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 
+import unweave
 from tests.data.readers.mutate import mutated, peak_of, read_bytes, reads_or_refuses
 from unweave.data.readers.bags import looks_like, read_lda_c, read_uci
 from unweave.data.readers.options import Options
@@ -81,6 +82,21 @@ def test_errors_of_uci_name_the_line(data, line, words):
     with pytest.raises(ReadError) as error:
         read_bytes(read_uci, data)
     assert error.value.line == line and words in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line"),
+    [
+        ("docword.a.txt", b"3\n5\n2\n1 1 2\n1 2 -1\n", 5),
+        ("docword.a.txt", b"3\n5\n2\nwhat\n1 2 1\n", 4),
+        ("counts.txt", b"3\n5\n2\n1 1 -2\n1 2 1\n", 4),
+    ],
+)
+def test_a_spoilt_bag_is_not_taken_for_prose(tmp_path, name, data, line):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ReadError, match="number") as error:
+        unweave.read(tmp_path / name)
+    assert error.value.line == line
 
 
 def test_a_file_that_is_cut():

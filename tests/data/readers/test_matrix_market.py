@@ -11,6 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 from hypothesis import given, settings
 
+import unweave
 from tests.data.readers.mutate import mutated, peak_of, read_bytes, reads_or_refuses
 from unweave.data.readers.matrix_market import looks_like, read_matrix_market
 from unweave.data.readers.source import ReadError
@@ -31,6 +32,25 @@ def written(X, **how) -> bytes:
     file = io.BytesIO()
     scipy.io.mmwrite(file, X, **how)
     return file.getvalue()
+
+
+@pytest.mark.parametrize("beside", ["bbc.vocab", "bbc.vocab.txt", "bbc.terms", "vocab.bbc.txt", "vocab.txt"])
+def test_a_vocabulary_beside_the_file_names_the_words(tmp_path, beside):
+    (tmp_path / "bbc.mtx").write_bytes(REAL + b"2 3 2\n1 1 4\n2 3 1\n")
+    (tmp_path / beside).write_text("ape\nbee\ncat\n")
+    table = unweave.read(tmp_path / "bbc.mtx")
+    assert (table.columns, table.rows, table.kind) == (["ape", "bee", "cat"], None, "counts")
+
+
+def test_a_vocabulary_of_the_rows_or_of_nothing(tmp_path):
+    (tmp_path / "m.mtx").write_bytes(REAL + b"2 3 2\n1 1 4.5\n2 3 1\n")
+    (tmp_path / "vocab.txt").write_text("ape\nbee\n")
+    table = unweave.read(tmp_path / "m.mtx")
+    assert (table.rows, table.columns, table.kind) == (["ape", "bee"], None, "table")
+    assert any("transpose" in note for note in table.notes)
+    (tmp_path / "vocab.txt").write_text("ape\n")
+    table = unweave.read(tmp_path / "m.mtx")
+    assert table.rows is None and table.columns is None and any("left out" in note for note in table.notes)
 
 
 def test_coordinate_files_come_back(rng):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from unweave.data.readers.blocks import Block, blocks, head_lines
 from unweave.data.readers.options import Options
 from unweave.data.readers.source import ReadError, Source
 from unweave.data.readers.sparse_build import Built, check_bytes, check_shape, from_entries, missing_of
+from unweave.data.readers.vocabulary import words_beside, words_of
 from unweave.data.readers.whole_numbers import Numbers, whole_numbers
 
-_ONE, _THREE = re.compile(r"[0-9]{1,18}\s*"), re.compile(r"\s*([0-9]+\s+){2}[0-9]+\s*")
+_ONE, _THREE = re.compile(r"[0-9]{1,18}\s*"), re.compile(r"\s*(-?[0-9]+\s+){2}-?[0-9]+\s*")
 _LDA = re.compile(r"[0-9]{1,9}( [0-9]+:[0-9]+)*\s*")
 _SHORTEST = len("1 1 1\n")
 
@@ -91,13 +91,13 @@ def _uci_vocabulary(source: Source) -> list[str] | None:
     if not name.startswith("docword."):
         return None
     stem = name.removeprefix("docword.").split(".txt")[0]
-    return _words(source.path.with_name(f"vocab.{stem}.txt"), source)
+    return words_of(source.path.with_name(f"vocab.{stem}.txt"), source)
 
 
 def read_lda_c(source: Source, options: Options) -> NamedTable:
     """Documents × words from lines ``M word:count word:count …``, M the number of words in the document.
 
-    Words count from 0. A file ``vocab.txt``, or of the same name with ``.vocab``, beside it gives the columns names.
+    Words count from 0. A vocabulary beside it (:func:`words_beside`) gives the columns names.
     """
     parts: list[tuple[NDArray, NDArray, NDArray]] = []
     documents = 0
@@ -106,7 +106,7 @@ def read_lda_c(source: Source, options: Options) -> NamedTable:
         parts.append(_lda_entries(source, numbers, documents))
         documents += len(numbers.counts)
     rows, columns, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    words = _lda_vocabulary(source)
+    words = words_beside(source)
     width = int(columns.max(initial=-1)) + 1
     if words is not None and len(words) < width:
         raise ReadError(source.name, f"word {width - 1} is used, but the vocabulary beside it ends at {len(words) - 1}")
@@ -151,17 +151,6 @@ def _refuse_line(source: Source, block: Block, wrong: NDArray, message: str) -> 
         raise ReadError(source.name, message, block.line + int(np.argmax(wrong)))
 
 
-def _lda_vocabulary(source: Source) -> list[str] | None:
-    beside = [source.path.with_suffix(".vocab"), source.path.with_name("vocab.txt")]
-    return next((words for path in beside if (words := _words(path, source)) is not None), None)
-
-
-def _words(path: Path, source: Source) -> list[str] | None:
-    if not path.is_file() or path == source.path:
-        return None
-    return [line.strip() for _, line in Source(path, limit=source.limit, encoding=source.encoding).lines()]
-
-
 def _counts(source: Source, built: Built, words: list[str] | None, options: Options) -> NamedTable:
     notes = ["a word that is not listed is not in the document (0)"]
     if built.merged:
@@ -181,7 +170,8 @@ def looks_like(head: bytes, name: str) -> str | None:
     """
     lines = head_lines(head)
     if len(lines) >= 4 and all(_ONE.fullmatch(line) for line in lines[:3]):
-        return "uci-bag" if all(_THREE.fullmatch(line) for line in lines[3:] if line.strip()) else None
+        # One line of three numbers is enough: what is wrong further down is told with its line.
+        return "uci-bag" if name.startswith("docword.") or _THREE.fullmatch(lines[3]) else None
     return "lda-c" if lines and all(_is_lda_line(line) for line in lines) else None
 
 

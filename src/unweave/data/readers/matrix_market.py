@@ -12,6 +12,7 @@ from unweave.data.named import NamedTable
 from unweave.data.readers.options import Options
 from unweave.data.readers.source import ReadError, Source
 from unweave.data.readers.sparse_build import LARGEST, canonical, check_bytes, check_shape, missing_of
+from unweave.data.readers.vocabulary import words_beside
 
 _BANNER = b"%%MatrixMarket"
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
@@ -35,7 +36,8 @@ def read_matrix_market(source: Source, options: Options) -> NamedTable:
     """A sparse table of a ``coordinate`` file, a dense one of an ``array`` file.
 
     Zeros of a coordinate file are data unless ``missing="zeros"`` says that what is not listed is unknown. Entries at
-    the same place are added up; a ``pattern`` file is a 0/1 relation.
+    the same place are added up; a ``pattern`` file is a 0/1 relation. A vocabulary beside a coordinate file
+    (:func:`~unweave.data.readers.vocabulary.words_beside`) gives the columns names.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +158,29 @@ def _sparse(source: Source, read, header: Header, options: Options) -> NamedTabl
     if header.field == "pattern":
         X.data[:] = 1
     kind = "pairs" if header.field == "pattern" else "ratings" if missing else "table"
-    return NamedTable(X, missing=missing, kind=kind, notes=notes, source=source.name)
+    rows, columns = _names(source, X.shape, notes)
+    if columns is not None and kind == "table" and _are_counts(X.data):
+        kind = "counts"
+    return NamedTable(X, rows, columns, missing=missing, kind=kind, notes=notes, source=source.name)
+
+
+def _names(source: Source, shape: tuple[int, int], notes: list[str]) -> tuple[list[str] | None, list[str] | None]:
+    """Names of rows and columns from a vocabulary beside the file; what became of it is noted."""
+    words = words_beside(source)
+    if words is None:
+        return None, None
+    if len(words) == shape[1]:
+        notes.append("the vocabulary beside the file names the columns")
+        return None, words
+    if len(words) == shape[0]:
+        notes.append("the vocabulary beside the file names the rows: documents are the columns here, transpose X")
+        return words, None
+    notes.append(f"the vocabulary beside the file has {len(words)} words, neither {shape[1]} nor {shape[0]}: left out")
+    return None, None
+
+
+def _are_counts(values) -> bool:
+    return bool((values >= 0).all() and (values == np.floor(values)).all())
 
 
 def _dense(source: Source, read, options: Options) -> NamedTable:
