@@ -75,3 +75,67 @@ def test_what_is_no_count_of_words(notes, capsys):
         assert words in capsys.readouterr().err
     assert not (notes / "negative-topics").exists()
     assert main(["topics", "notes.txt", "-k", "no"]) == 2
+
+
+def test_transform_takes_new_texts_with_words_the_model_does_not_know(notes, capsys):
+    assert main(["topics", "notes.txt", "-k", "3", "--lines", "--out", "out", "--quiet"]) == 0
+    (notes / "new.txt").write_text("the cat and the unseen dog\nviolin cello\nnothing known here\n")
+    assert main(["transform", "out/model.unweave", "new.txt", "--out", "-"]) == 0  # lines, as for the fit
+    said = capsys.readouterr()
+    rows = [line.split(",") for line in said.out.splitlines()]
+    assert rows[0] == ["row", "topic 0", "topic 1", "topic 2"] and [row[0] for row in rows[1:]] == [
+        "line 1",
+        "line 2",
+        "line 3",
+    ]
+    codes = np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    np.testing.assert_allclose(codes.sum(axis=1), 1, atol=1e-6)
+    assert codes[0].argmax() != codes[1].argmax() and codes[:2].max(axis=1).min() > 0.5
+    assert "the model knows 4 of 10 words" in said.err
+    assert "without a word that the model knows: 1 of 3 documents" in said.err
+
+
+def test_transform_parts_documents_as_it_is_told(notes, capsys):
+    assert main(["topics", "notes.txt", "-k", "3", "--lines", "--out", "out", "--quiet"]) == 0
+    (notes / "new.txt").write_text("cat dog\nviolin cello\n")
+    for flag, documents in (("--lines", 2), ("--no-lines", 1)):
+        assert main(["transform", "out/model.unweave", "new.txt", flag, "--out", "-", "--quiet"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == documents + 1
+    (notes / "other.txt").write_text("ничего знакомого\n")
+    assert main(["transform", "out/model.unweave", "other.txt", "--quiet"]) == 1
+    assert "other.txt has none of the 15 words of the model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "verb", ["describe", "plan", "compress", "complete", "group", "explain", "topics", "transform"]
+)
+def test_every_verb_that_reads_takes_the_options_of_texts(verb, capsys):
+    assert main([verb, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(
+        option in shown for option in ("--lines", "--no-lines", "--stop-words", "--min-documents", "--max-words")
+    )
+
+
+def test_options_of_texts_reach_the_reader(notes, capsys):
+    (notes / "mixed.txt").write_text("the cat und the hund\n\nthe cat und der hund\n")
+    assert main(["describe", "mixed.txt", "--stop-words", "english,german", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["columns"] == 2 and "2 documents × 2 words (text)" in said.err
+    assert main(["describe", "mixed.txt", "--stop-words", "none", "--max-words", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == 3
+    assert main(["describe", "mixed.txt", "--min-documents", "5"]) == 1
+    assert "use --min-documents 1, or say --lines" in capsys.readouterr().err
+    assert main(["describe", "notes.txt", "--stop-words", "klingon"]) == 1
+    assert "--stop-words 'klingon' is not known" in capsys.readouterr().err
+
+
+def test_the_number_of_topics_is_found(notes, capsys):
+    assert main(["topics", "notes.txt", "--out", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["components"] == 3
+
+
+def test_plan_of_topics(notes, capsys):
+    assert main(["plan", "notes.txt", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["job"] == "topics" and answer["model"] == "LDA"

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 import unweave
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import ReadError
-from unweave.data.text import counting
+from unweave.data.text import counting, documents
 from unweave.explain.text_table import TextTable
 
 TEXTS = [
@@ -50,7 +50,7 @@ def test_counts_are_those_of_scikit_learn(ngrams, lowercase):
 
 
 def test_limits_and_stop_words_are_those_of_scikit_learn(rng, monkeypatch):
-    monkeypatch.setattr(counting, "_CHUNK", 1000)
+    monkeypatch.setattr(documents, "BATCH", 1000)
     names = np.array([f"w{i}é" if i % 3 else f"w{i}" for i in range(300)])
     texts = [" ".join(names[rng.zipf(1.3, 40) % 300]) for _ in range(150)]
     stop = ["w1é", "w5é"]
@@ -74,7 +74,7 @@ def test_any_text_is_counted_as_scikit_learn_does(texts, later):
 
 
 def test_threads_do_not_matter(two_threads, monkeypatch, rng):
-    monkeypatch.setattr(counting, "_CHUNK", 300)
+    monkeypatch.setattr(documents, "BATCH", 300)
     names = np.array([f"wört{i}" for i in range(100)])
     texts = [" ".join(names[rng.integers(100, size=20)]) for _ in range(100)]
     one, two = two_threads(lambda: TextTable(ngrams=(1, 2), weights="tf-idf").fit_transform(texts))
@@ -83,7 +83,7 @@ def test_threads_do_not_matter(two_threads, monkeypatch, rng):
 
 
 def test_an_iterator_is_read_once_and_lazily(monkeypatch):
-    monkeypatch.setattr(counting, "_CHUNK", 10)
+    monkeypatch.setattr(documents, "BATCH", 10)
     monkeypatch.setattr(counting, "get_num_threads", lambda: 1)
     read = 0
 
@@ -169,7 +169,7 @@ def test_files_lines_and_a_folder(tmp_path):
     lines.write_text("\n".join(TEXTS), encoding="utf-8")
     np.testing.assert_array_equal(TextTable(input="lines").fit_transform(lines).toarray(), expected)
     paths[1].write_bytes(b"broken \xff")
-    with pytest.raises(ReadError, match=r"1\.txt: byte 7 is not utf-8"):
+    with pytest.raises(ReadError, match=r"1\.txt, line 1: byte 7 is not utf-8"):
         TextTable(input="files").fit(tmp_path)
     assert "broken" in TextTable(input="files", errors="ignore").fit(tmp_path).words_
 
@@ -247,6 +247,8 @@ def test_no_documents(texts):
 def test_documents_without_words():
     with pytest.raises(ValueError, match="hold no word"):
         TextTable().fit(["", "a ! b"])
+    with pytest.raises(ValueError, match="no document has 3 words"):
+        TextTable(ngrams=(3, 3)).fit(["two words", "", "and two"])
     table = TextTable(vocabulary=["cat"]).fit([""])
     assert table.transform(["", "dog"]).nnz == 0
     assert table.transform([]).shape == (0, 1)
@@ -259,6 +261,24 @@ def test_contract():
     assert clone(table).get_params() == table.get_params()
     fitted = TextTable().fit(TEXTS)
     assert (pickle.loads(pickle.dumps(fitted)).transform(TEXTS) != fitted.transform(TEXTS)).nnz == 0
+
+
+def test_a_query_is_the_same_row_alone_and_among_many():
+    for options in ({}, {"stop_words": ["the"], "stemmer": "english"}, {"lowercase": False}, {"weights": "tf-idf"}):
+        table = TextTable(**options).fit(TEXTS)
+        queries = [*TEXTS, "", "nothing known", TEXTS[0] * 2]
+        many = table.transform(queries * 10).toarray()[: len(queries)]
+        np.testing.assert_array_equal(np.vstack([table.transform([query]).toarray() for query in queries]), many)
+
+
+def test_words_that_changed_are_looked_up_anew():
+    table = TextTable().fit(["cat dog"])
+    assert table.transform(["dog"]).toarray().tolist() == [[0, 1]]
+    table.fit(["dog emu"])
+    assert table.transform(["dog"]).toarray().tolist() == [[1, 0]]
+    assert "_column_of" not in pickle.loads(pickle.dumps(table)).__dict__
+    table.vocabulary_["fly"] = 9
+    assert "fly" not in table.vocabulary_
 
 
 def test_saved_and_loaded(tmp_path):

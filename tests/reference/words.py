@@ -7,14 +7,14 @@ import unicodedata
 from collections import Counter
 
 
-def tokens(text: str, lowercase: bool = True, least: int = 2, marks: str = "split") -> list[str]:
+def tokens(text: str, lowercase: bool = True, least: int = 2, marks: str = "split", digits: bool = True) -> list[str]:
     """Longest runs of word characters, in order."""
     if marks == "keep":
         text = unicodedata.normalize("NFC", text)
     if lowercase:
         text = text.lower()
     if marks == "split":
-        found = re.findall(r"\w+", text)
+        found = re.findall(r"\w+" if digits else r"[^\W\d_]+", text)
     else:
         kept = [
             c if re.match(r"\w", c) or unicodedata.category(c)[0] == "M" or c in "\u200c\u200d" else " " for c in text

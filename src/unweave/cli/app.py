@@ -106,7 +106,7 @@ verb(
     examples=["group wine.csv -k 3", "group wine.csv -k auto --scale none"],
 )  # fmt: skip
 verb(
-    "explain", options.FILE | options.WORK | options.TEXT, panel=JOBS,
+    "explain", options.FILE | options.WORK, panel=JOBS,
     summary="Parts of pictures and tables, topics of texts (NMF).",
     examples=["explain faces/ -k 20", "explain notes.txt -k 10 --out topics"],
 )  # fmt: skip
@@ -123,7 +123,8 @@ verb(
 verb(
     "transform", options.MODEL | options.FILE | options.WRITING | options.READING | options.SPEAKING, panel=MODELS,
     summary="Codes (or groups) of the rows of another file.",
-    examples=["transform wine-group/model.unweave new.csv --out groups.csv"],
+    examples=["transform wine-group/model.unweave new.csv --out groups.csv",
+              "transform notes-topics/model.unweave new.txt --lines"],
 )  # fmt: skip
 verb(
     "recommend", options.MODEL | options.USERS | options.SPEAKING, panel=MODELS,

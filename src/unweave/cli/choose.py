@@ -39,13 +39,14 @@ def _what(centred: bool) -> str:
     return "variance" if centred else "sum of squares"
 
 
-def knee(table: NamedTable) -> tuple[int, str]:
-    """Where the falling singular values bend most: the point farthest below the line from the first to the last."""
+def bend(table: NamedTable) -> tuple[int, str]:
+    """Where the error bends, two or more: that of k components is the singular value after them."""
+    from unweave.select import knee
+
     s = np.sqrt(spectrum(table, centred=False)[0])[:30]
     if len(s) < 4:
         return len(s), "as many as the table has"
-    line = s[0] + (s[-1] - s[0]) * np.arange(len(s)) / (len(s) - 1)
-    return max(2, int(np.argmax(line - s)) + 1), "where the singular values bend most"
+    return max(2, knee(np.arange(1, len(s)), s[1:])), "where the singular values bend"
 
 
 def spectrum(table: NamedTable, *, centred: bool) -> tuple[np.ndarray, float]:

@@ -6,12 +6,8 @@ work failed, 2 wrong usage. Errors are one sentence on stderr; ``--debug`` shows
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
-
-# Arguments of unweave.read that are options here: messages name them as the reader would type them.
-_ARGUMENT = re.compile(r"\b(encoding|limit|format|names|missing|delimiter|dtype)=")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +35,9 @@ def sentence(error: Exception) -> str:
     """An exception as one readable line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    text = _ARGUMENT.sub(r"--\1 ", " ".join(str(error).split()))
+    from unweave.cli.say import as_typed
+
+    text = as_typed(" ".join(str(error).split()))
     if isinstance(error, ValueError | TypeError | ImportError):
         return text
     return f"{type(error).__name__}: {text} (this is a defect of unweave; --debug shows where)"

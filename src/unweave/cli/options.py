@@ -11,7 +11,8 @@ import typer
 Parameters = dict[str, tuple[Any, Any]]
 _REQUIRED = inspect.Parameter.empty
 
-_READ, _OUT, _SAY = "Reading", "Result", "Messages"
+_READ, _TEXTS, _OUT, _SAY = "Reading", "Reading texts", "Result", "Messages"
+_JOBS = ("compress", "complete", "group", "explain", "topics")
 _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
 
 
@@ -45,7 +46,7 @@ FILE: Parameters = {
 MODEL: Parameters = {
     "model": (Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model (*.unweave).")], _REQUIRED)
 }
-READING: Parameters = {
+FILES: Parameters = {
     "format": (Annotated[str, _share("Format of the file; 'auto' tells it by its content.")], "auto"),
     "missing": (
         Annotated[
@@ -69,16 +70,24 @@ READING: Parameters = {
     ),
 }  # fmt: skip
 TEXT: Parameters = {
-    "stop_words": (Annotated[str, _share("Words of texts to leave out: english or none.")], "english"),
-    "lines": (Annotated[bool, _share("Every line of a text file is a document.")], False),
-}
+    "lines": (Annotated[bool | None, typer.Option("--lines/--no-lines", rich_help_panel=_TEXTS, show_default=False,
+                                                  help="Whether every line is a document; found out unless given.")],
+              None),
+    "stop_words": (Annotated[str, typer.Option(help="Words to leave out: a language (english, german, …), several with "
+                                               "commas between, or none.", rich_help_panel=_TEXTS)], "english"),
+    "min_documents": (Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents.",
+                                                  rich_help_panel=_TEXTS)], 2),
+    "max_words": (Annotated[int, typer.Option(min=1, help="Keep the most frequent words.", rich_help_panel=_TEXTS)],
+                  20000),
+}  # fmt: skip
+READING: Parameters = FILES | TEXT  # every verb that reads a file takes texts too
 COUNT: Parameters = {
     "k": (Annotated[str, typer.Option("-k", "--components", callback=_count, metavar="N|auto",
                                       help="How many components; 'auto' chooses.")], "auto"),
 }  # fmt: skip
 JOB: Parameters = {
-    "job": (Annotated[str, typer.Option(help="compress, complete, group or explain; the file suggests one.",
-                                        callback=_one_of("", "compress", "complete", "group", "explain"))], ""),
+    "job": (Annotated[str, typer.Option(help="compress, complete, group, explain or topics; the file suggests one.",
+                                        callback=_one_of("", *_JOBS))], ""),
 }  # fmt: skip
 SPEAKING: Parameters = {
     "as_json": (Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.", rich_help_panel=_SAY)],
@@ -97,7 +106,7 @@ FITTING: Parameters = {
     "max_iter": (Annotated[int | None, typer.Option(help="Most iterations.", min=1)], None),
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | READING | SPEAKING
-TOPICS: Parameters = {name: option for name, option in (WORK | TEXT).items() if name != "scale"}
+TOPICS: Parameters = {name: option for name, option in WORK.items() if name != "scale"}
 WRITING: Parameters = {
     "out": (Annotated[Path | None, typer.Option(help="CSV file for the codes, '-' for stdout.", rich_help_panel=_OUT)],
             None),

@@ -14,6 +14,8 @@ from unweave.data.atomic import replace_file
 if TYPE_CHECKING:
     from unweave.cli.work import Job
 
+_TAKEN = {"component", "group", "topic"}
+
 
 def write_files(job: Job, folder: Path) -> list[str]:
     """Write everything; each file is whole or not there. The names of the files."""
@@ -24,7 +26,7 @@ def write_files(job: Job, folder: Path) -> list[str]:
     except FileExistsError as error:
         raise ValueError(f"--out {folder} is a file; give the name of a folder") from error
     facts = report.gather(job.model, job.ready, code="\n".join(["import unweave", "", *job.lines]), asked=_asked(job))
-    extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb}
+    extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb, "lines": getattr(job.settings, "lines", None)}
     if job.recipe is not None:
         extra["recipe"] = asdict(job.recipe)
     persist.save(job.model, folder / "model.unweave", extra=extra)
@@ -49,17 +51,25 @@ def tables_of(job: Job) -> dict[str, Any]:
         tables["groups.csv"] = groups_frame(job.model, job.ready, names)
     else:
         codes = job.model.codes_ if job.model.codes_ is not None else job.model.transform(job.ready)
-        tables["codes.csv"] = codes_frame(codes, names)
+        tables["codes.csv"] = codes_frame(job.model, codes, names)
     tables["components.csv"] = components_frame(job)
     return {**tables, **(job.later(job) if job.later is not None else {})}
 
 
-def codes_frame(codes, names: list[str]):
+def codes_frame(model, codes, names: list[str]):
     """One line a row: its name, then its code."""
     import polars
 
     U = codes.toarray() if sp.issparse(codes) else np.asarray(codes)
-    return polars.DataFrame({"row": names, **{f"component {j + 1}": U[:, j] for j in range(U.shape[1])}})
+    noun, first = numbered_as(model)
+    return polars.DataFrame({"row": names, **{f"{noun} {j + first}": U[:, j] for j in range(U.shape[1])}})
+
+
+def numbered_as(model) -> tuple[str, int]:
+    """What a component is called and the number of the first: topics as in ``describe()`` and on the map, from 0."""
+    if hasattr(model, "topics_"):
+        return "topic", 0
+    return ("group" if hasattr(model, "labels_") else "component"), 1
 
 
 def groups_frame(model, X, names: list[str]):
@@ -76,12 +86,13 @@ def components_frame(job: Job):
     import polars
 
     Z = np.asarray(job.model.components_, dtype=np.float64)
-    centres = hasattr(job.model, "labels_")
-    if centres and job.recipe is not None:
+    if hasattr(job.model, "labels_") and job.recipe is not None:
         Z = job.recipe.restore(Z)
-    columns = unique(job.ready.columns or [f"column {j + 1}" for j in range(Z.shape[1])], {"component", "group"})
-    title = "group" if centres else "component"
-    return polars.DataFrame({title: np.arange(1, len(Z) + 1), **{c: Z[:, j] for j, c in enumerate(columns)}})
+    columns = unique(
+        job.ready.columns or [f"column {j + 1}" for j in range(Z.shape[1])], {"component", "group", "topic"}
+    )
+    noun, first = numbered_as(job.model)
+    return polars.DataFrame({noun: np.arange(first, first + len(Z)), **{c: Z[:, j] for j, c in enumerate(columns)}})
 
 
 def unique(names: list[str], taken: set[str]) -> list[str]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+# Arguments of unweave.read that are options here: messages name them as the reader would type them.
+_ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
+_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
 
 
 class Speaker:
@@ -19,8 +24,8 @@ class Speaker:
 
     def note(self, text: str) -> None:
         """A decision or a warning; also part of the JSON."""
-        self.notes.append(text)
-        self.line(f"  {text}")
+        self.notes.append(as_typed(text))
+        self.line(f"  {self.notes[-1]}")
 
     def line(self, text: str = "") -> None:
         """A line on stderr."""
@@ -56,6 +61,22 @@ class Speaker:
             yield
         for text in dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, UserWarning)):
             self.note(text)
+
+
+def as_typed(text: str) -> str:
+    """A sentence of the library with options in place of arguments.
+
+    >>> as_typed("say lines=True, encoding='latin-1' or stop_words=None")
+    "say --lines, --encoding 'latin-1' or --stop-words none"
+    """
+    return _ARGUMENT.sub(_option, text)
+
+
+def _option(found: re.Match) -> str:
+    name, value = found[1].replace("_", "-"), found[2] or ""
+    if name == "lines":
+        return "--no-lines" if value == "False" else "--lines"
+    return f"--{name} {'none' if value == 'None' else value}".rstrip()
 
 
 def printable(text: str) -> str:

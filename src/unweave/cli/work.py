@@ -38,10 +38,11 @@ def read_table(settings, speaker: Speaker) -> NamedTable:
     """The file as a table; what was decided is said."""
     from unweave.data.readers import read
 
-    more = {key: value for key, value in reading(settings).items() if value is not None}
-    table = read(settings.file, **more)
+    table = read(settings.file, **reading(settings))
     n, m = table.shape
-    speaker.line(f"{settings.file}: {n:,} rows × {m:,} columns ({table.kind})")
+    things = ("document", "word") if table.kind == "text" else ("row", "column")
+    sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
+    speaker.line(f"{settings.file}: {sizes} ({table.kind})")
     for note in table.notes:
         speaker.note(note)
     return table
@@ -70,22 +71,19 @@ def holes(table: NamedTable) -> str:
 
 
 def reading(settings) -> dict[str, Any]:
-    """The options of the command line as arguments of :func:`unweave.read`; None where the default holds."""
-    words = {"none": None}
+    """The options of the command line as arguments of :func:`unweave.read`, where they are not the defaults."""
+    from unweave.cli.options import READING
+
     given: dict[str, Any] = {}
-    for name in ("format", "missing", "names", "delimiter", "encoding", "dtype", "limit", "stop_words", "lines"):
-        value = getattr(settings, name, None)
-        if value is not None and value != _DEFAULTS[name]:
-            given[name] = words.get(value, value) if name in ("missing", "stop_words") else value
+    for name, (_, default) in READING.items():
+        value = getattr(settings, name, default)
+        if value != default:
+            given[name] = None if name in ("missing", "stop_words") and value == "none" else value
     if given.get("names") == "none":
         given["names"] = False
+    if "," in (given.get("stop_words") or ""):
+        given["stop_words"] = [word.strip() for word in given["stop_words"].split(",")]
     return given
-
-
-_DEFAULTS = {
-    "format": "auto", "missing": "auto", "names": "auto", "delimiter": "", "encoding": "utf-8", "dtype": "float64",
-    "limit": None, "stop_words": "english", "lines": False,
-}  # fmt: skip
 
 
 def read_line(settings) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from unweave.data import text as tx
 from unweave.data.named import NamedTable
+from unweave.explain.text_words import KeepsWords
 from unweave.factorization.showing import Showing
 
 
-class TextTable(TransformerMixin, BaseEstimator):
+class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
     """Documents × words from texts: counts n_dt, frequencies f_dt = n_dt / Σ_t n_dt, or f_dt · IDF_t.
 
     A word is a longest run of letters, digits and ``_`` in any script, of `min_length` characters or more; everything
@@ -144,42 +145,31 @@ class TextTable(TransformerMixin, BaseEstimator):
 
         A CSR array, or with smoothing a dense one.
         """
-        check_is_fitted(self)
+        known = self._known()
         tx.check_options(self)
         if isinstance(X, NamedTable):
             counted = self._counted(X)
-            return self._weighed(counted.select(tx.columns_of(self.words_, counted.terms), len(self.words_)))
-        counter = self._counter()
+            return self._weighed(counted.select(tx.columns_of(known, counted.terms), len(known)))
+        if tuple(self.ngrams) == (1, 1):
+            return self._weighed(self._count_known(X, tx.Settled(*self._rules(), columns=known)))
+        counter = self._counter(tx.Lexicon(*self._rules()))
         parts = list(counter.count(tx.documents_of(X, self.input, self.encoding)))
-        columns = tx.columns_of(self.words_, counter.texts(range(counter.count_of_terms)))
-        return self._weighed(tx.lay_out(parts, columns, len(self.words_), self.dtype))
+        columns = tx.columns_of(known, counter.texts(range(counter.count_of_terms)))
+        return self._weighed(tx.lay_out(tx.renamed(parts, columns), len(known), self.dtype))
 
     def as_table(self, X, rows: list[str] | None = None) -> NamedTable:
         """`transform` with the words as names of columns, which models keep: ``LDA(10).fit(table.as_table(X))``."""
         kind = "counts" if self.weights == "counts" else "table"
-        return NamedTable(self.transform(X), rows, list(self.words_), kind=kind, source="TextTable")
-
-    def inverse_transform(self, X) -> list[NDArray]:
-        """The words of each row, without their number and order."""
-        check_is_fitted(self)
-        table, words = sp.csr_array(X), self.get_feature_names_out()
-        if table.shape[1] != len(words):
-            raise ValueError(f"X has {table.shape[1]} columns, but TextTable has {len(words)} words")
-        pairs = zip(table.indptr, table.indptr[1:])
-        return [words[table.indices[a:b][table.data[a:b] != 0]] for a, b in pairs]
-
-    def get_feature_names_out(self, input_features=None) -> NDArray:
-        """The words, one a column."""
-        check_is_fitted(self)
-        return np.array(self.words_, dtype=object)
-
-    @property
-    def vocabulary_(self) -> dict[str, int]:
-        """Word → column."""
-        check_is_fitted(self, "words_")
-        return {word: j for j, word in enumerate(self.words_)}
+        return NamedTable(self.transform(X), rows, list(self.words_), kind=kind)
 
     save = Showing.save
+
+    def _count_known(self, X, lexicon: tx.Settled) -> sp.csr_array:
+        query = tx.few(X) if self.input == "text" else None
+        if query is not None:
+            return tx.count_few(query, self._cutting(), lexicon, self.dtype)
+        parts = list(self._counter(lexicon).count(tx.documents_of(X, self.input, self.encoding)))
+        return tx.lay_out(parts, len(lexicon), self.dtype)
 
     def _fit(self, X, keep: bool) -> Any:
         """The words of X; the counts too if they are to be kept."""
@@ -187,15 +177,12 @@ class TextTable(TransformerMixin, BaseEstimator):
         return self._fit_counted(X) if isinstance(X, NamedTable) else self._fit_documents(X, keep)
 
     def _fit_documents(self, X, keep: bool) -> Any:
-        counter, tally, parts, n = self._counter(), tx.Tally.empty(), list[tx.Rows](), 0
-        for rows in counter.count(tx.documents_of(X, self.input, self.encoding)):
-            n += len(rows.indptr) - 1
-            tally.add(rows.names, rows.documents, rows.totals, counter.count_of_terms)
-            if keep:
-                parts.append(rows)
-        size = counter.count_of_terms
-        columns = self._choose(tx.Tally(tally.documents[:size], tally.totals[:size]), n, counter.texts)
-        return tx.lay_out(parts, columns, len(self.words_), self.dtype) if keep else None
+        counter = self._counter(tx.Lexicon(*self._rules()))
+        parts, tally, n = tx.survey(counter, tx.documents_of(X, self.input, self.encoding), keep)
+        if self.vocabulary is None and not tally.documents.any():
+            raise ValueError(counter.nothing())
+        columns = self._choose(tally, n, counter.texts)
+        return tx.lay_out(tx.renamed(parts, columns), len(self.words_), self.dtype) if keep else None
 
     def _fit_counted(self, table: NamedTable) -> Any:
         counted = self._counted(table)
@@ -206,7 +193,7 @@ class TextTable(TransformerMixin, BaseEstimator):
     def _counted(self, table: NamedTable) -> tx.CountedTerms:
         if tuple(self.ngrams) != (1, 1):
             raise ValueError("counts of words do not tell their order; use ngrams=(1, 1), or give the texts")
-        return tx.counted_terms(table, self._lexicon(), self.lowercase, self.dtype)
+        return tx.counted_terms(table, tx.Lexicon(*self._rules()), self.lowercase, self.dtype)
 
     def _choose(self, tally: tx.Tally, n: int, texts: tx.Texts) -> NDArray[np.int32]:
         """Settle the words; the column of each term, -1 if it has none."""
@@ -219,7 +206,7 @@ class TextTable(TransformerMixin, BaseEstimator):
             columns[terms] = np.arange(len(words))
         else:
             words = tx.fixed(self.vocabulary)
-            columns = tx.columns_of(words, texts(range(len(columns))))
+            columns = tx.columns_of(tx.numbered(words), texts(range(len(columns))))
         documents, totals = np.zeros(len(words), np.int64), np.zeros(len(words), tally.totals.dtype)
         kept = np.flatnonzero(columns >= 0)
         documents[columns[kept]], totals[columns[kept]] = tally.documents[kept], tally.totals[kept]
@@ -231,12 +218,14 @@ class TextTable(TransformerMixin, BaseEstimator):
     def _weighed(self, X):
         return tx.weigh(X, self.weights, float(self.smoothing), self.idf_)
 
-    def _lexicon(self) -> tx.Lexicon:
-        return tx.Lexicon(tx.stop_words(self.stop_words), tx.stemmer_of(self.stemmer))
+    def _rules(self) -> tuple[frozenset[str], Callable[[str], str] | None]:
+        return tx.stop_words(self.stop_words), tx.stemmer_of(self.stemmer)
 
-    def _counter(self) -> tx.Counter:
-        cutting = tx.Cutting(self.lowercase, self.marks, int(self.min_length), self.encoding, self.errors)
-        return tx.Counter(cutting, self._lexicon(), (int(self.ngrams[0]), int(self.ngrams[1])))
+    def _cutting(self) -> tx.Cutting:
+        return tx.Cutting(self.lowercase, self.marks, int(self.min_length), self.encoding, self.errors)
+
+    def _counter(self, lexicon: tx.Lexicon) -> tx.Counter:
+        return tx.Counter(self._cutting(), lexicon, (int(self.ngrams[0]), int(self.ngrams[1])))
 
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.report.markup import plain
-from unweave.report.parts import column_names, components_of, has_names, strength_words, strengths
+from unweave.report.parts import column_names, components_of, has_names, in_columns, strength_words, strengths
 from unweave.report.png import quantise
 from unweave.report.view import View, moments
 
@@ -33,26 +33,26 @@ def factor_facts(model: Any, view: View | None) -> dict:
     if shape is not None:
         facts["drawn"] = "images"
         parts = _pictures(Z[:shown], shape)
-    elif view is not None and view.kind in ("text", "counts") and (Z >= 0).all():
+    elif view is not None and view.kind in ("text", "counts") and in_columns(model) and (Z >= 0).all():
         facts["drawn"] = "topics"
-        parts = [{"top": _top(row / max(float(row.sum()), 1e-300), names, _TOP_WORDS)} for row in Z[:shown]]
+        parts = [{"top": _words(row / max(float(row.sum()), 1e-300), names)} for row in Z[:shown]]
     else:
         facts["drawn"] = "bars"
         parts = [{"top": _top(row, names, _TOP)} for row in _standing_out(model, Z, view)[:shown]]
     for i, part in enumerate(parts):
         part["share"] = None if shares is None else float(shares[i])
         part["rows"] = _leading_rows(model, view, i)
-    return {**facts, "parts": parts, "against": _against(model)}
+    return {**facts, "parts": parts, "against": _against(model) if facts["drawn"] == "bars" else ""}
 
 
 def _is_grouping(model: Any) -> bool:
-    return hasattr(model, "cluster_centers_")
+    return hasattr(model, "cluster_centers_") or hasattr(model, "labels_")
 
 
 def _against(model: Any) -> str:
     if _is_grouping(model):
         return "How far the centre lies from the mean of all rows, in standard deviations of the column."
-    return ""
+    return "" if in_columns(model) else "Weights of the rows that make it up, in the feature space of the kernel."
 
 
 def _standing_out(model: Any, Z: NDArray, view: View | None) -> NDArray:
@@ -74,6 +74,12 @@ def _top(weights: NDArray, names: list[str], most: int) -> list[list]:
     return [[plain(names[j]), float(weights[j])] for j in order if weights[j] != 0]
 
 
+def _words(shares: NDArray, names: list[str]) -> list[list]:
+    """The likeliest words; those a hundred times rarer than the first are what a prior leaves everywhere."""
+    found = _top(shares, names, _TOP_WORDS)
+    return [pair for pair in found if pair[1] > 0.01 * found[0][1]]
+
+
 def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
     """Names of the rows in which component i is strongest."""
     codes = getattr(model, "codes_", None)
@@ -86,6 +92,8 @@ def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
 
 def picture_shape(model: Any, view: View | None) -> tuple[tuple[int, ...] | None, str]:
     """The shape of the picture that a row is, and why it is taken for one; None when it is not."""
+    if not in_columns(model):
+        return None, ""
     m = int(np.shape(model.components_)[1])
     if view is not None and view.image is not None and int(np.prod(view.image)) == m:
         return tuple(int(side) for side in view.image), "each row is a picture"

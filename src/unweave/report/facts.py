@@ -13,11 +13,12 @@ from unweave.report.factors import factor_facts
 from unweave.report.held_out import held_out_facts
 from unweave.report.markup import plain
 from unweave.report.matrix import matrix_facts
-from unweave.report.parts import column_names, components_of
+from unweave.report.parts import column_names, components_of, described, in_columns
 from unweave.report.places import group_facts, scatter_facts
 from unweave.report.quality import quality_facts
 from unweave.report.spectrum import spectrum_facts
 from unweave.report.view import View, look
+from unweave.report.words import called
 
 VERSION = 1
 _MOST_POINTS = 300
@@ -45,12 +46,14 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
     >>> facts["model"], facts["components"], facts["shape"]
     ('PCA', 2, [20, 4])
     """
-    if not hasattr(model, "components_"):
-        raise ValueError(f"{type(model).__name__} is not fitted: call fit before asking for a report")
+    check_described(model, "asking for a report")
     view = look(model, data)
     facts = _basics(model, view, asked)
     facts["code"] = plain_lines(code) if code is not None else lines_for(model, view)
+    predicts = in_columns(model) and hasattr(model, "inverse_transform")
     for name, collect in _PANELS.items():
+        if name in _OF_PREDICTIONS and not predicts:
+            continue
         try:
             found = collect(model, view, facts)
         except Exception as error:  # one panel that fails must not cost the page
@@ -61,13 +64,23 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
     return _tidy(facts)
 
 
+def check_described(model: Any, before: str) -> None:
+    """ValueError unless a model is fitted and has components."""
+    if described(model):
+        return
+    name, learned = type(model).__name__, [key for key in vars(model) if key.endswith("_") and key[0] != "_"]
+    if learned:
+        raise ValueError(f"{name} has no components to draw; fit a model to what it gives, and ask that one")
+    raise ValueError(f"{name} is not fitted: call fit before {before}")
+
+
 def plain_lines(text: str) -> str:
     """Lines of code or text, each printable, at most 400 of them."""
     return "\n".join(plain(line, 500) for line in str(text).splitlines()[:400])
 
 
 def _basics(model: Any, view: View | None, asked: str | None) -> dict:
-    names = [plain(name) for name in column_names(model, view)[:_NAMES]]
+    names = [plain(name) for name in column_names(model, view)[:_NAMES]] if in_columns(model) else []
     certificate = getattr(model, "certificate_", None)
     return {
         "version": VERSION,
@@ -78,6 +91,7 @@ def _basics(model: Any, view: View | None, asked: str | None) -> dict:
         "kind": "table" if view is None else view.kind,
         "shape": _shape(model, view),
         "components": len(components_of(model)),
+        "called": called(model),
         "parameters": _parameters(model),
         "columns": names,
         "objective": _number(getattr(model, "objective_", None)),
@@ -102,6 +116,9 @@ _PANELS = {
     "held_out": lambda model, view, facts: held_out_facts(model, view),
 }
 
+# what compares a table with its prediction, which trees, topics and models in the feature space of a kernel have not
+_OF_PREDICTIONS = ("quality", "matrix", "held_out")
+
 
 def _shape(model: Any, view: View | None) -> list[int | None]:
     n = getattr(model, "n_samples_", None)
@@ -110,7 +127,7 @@ def _shape(model: Any, view: View | None) -> list[int | None]:
         n = codes.shape[0]
     if n is None and view is not None and not view.part:
         n = view.n_rows
-    m = getattr(model, "n_features_in_", None) or np.shape(model.components_)[1]
+    m = getattr(model, "n_features_in_", None) or components_of(model).shape[1]
     return [None if n is None else int(n), int(m)]
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.report.factors import factor_facts
+from unweave.report.facts import check_described
 from unweave.report.markup import plain
 from unweave.report.places import group_facts, scatter_facts
 from unweave.report.png import MISSING, levels_of
 from unweave.report.spectrum import spectrum_facts
 from unweave.report.view import look
-from unweave.report.words import noun, percent
+from unweave.report.words import called, first_number, noun, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,10 +39,9 @@ def plot(model: Any, data: Any = None) -> Figure:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError("drawing needs matplotlib, which is not installed: pip install 'unweave[plot]'") from error
-    if not hasattr(model, "components_"):
-        raise ValueError(f"{type(model).__name__} is not fitted: call fit before plot")
+    check_described(model, "plot")
     view = look(model, data)
-    facts: dict[str, Any] = {"model": type(model).__name__, "factors": factor_facts(model, view)}
+    facts: dict[str, Any] = {"called": called(model), "factors": factor_facts(model, view)}
     top = _Top(model, view)
     parts = facts["factors"]["parts"]
     wide = 5 if facts["factors"]["drawn"] == "images" else 3
@@ -57,7 +57,7 @@ def plot(model: Any, data: Any = None) -> Figure:
         axis.set_axis_off()
     for i, (axis, part) in enumerate(zip(axes.flat, parts)):
         share = "" if part["share"] is None else f" ({percent(part['share'])})"
-        axis.set_title(f"{noun(facts)} {i + 1}{share}", fontsize=9)
+        axis.set_title(f"{noun(facts)} {i + first_number(facts)}{share}", fontsize=9)
         _picture(axis, part["picture"]) if "picture" in part else _bars(axis, part["top"])
     return figure
 

@@ -11,20 +11,14 @@ from unweave.report import panels
 from unweave.report.facts import VERSION, gather
 from unweave.report.markup import Markup, join, lines, tag
 from unweave.report.style import STYLE
-from unweave.report.words import against_means, amount, noun, percent, seconds, summary, whole
+from unweave.report.words import against_means, amount, kind_of, noun, percent, seconds, summary, whole
 
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
 _FOUND = (panels.factors, panels.places, panels.held_out, panels.matrix, panels.spectrum, panels.ridge)
 _GROUPS = (panels.places, panels.factors, panels.held_out, panels.matrix, panels.spectrum)
-_BY_MODEL = {
-    "KMeans": _GROUPS,
-    "GaussianMixture": _GROUPS,
-    "SoftClustering": _GROUPS,
-    "LSA": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
-    "PCA": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
-    "TruncatedSVD": (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out),
-    "MatrixCompletion": (panels.held_out, panels.factors, panels.matrix, panels.ridge),
-}
+_AXES = (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out)
+_COMPLETED = (panels.held_out, panels.factors, panels.matrix, panels.ridge)
+_BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXES, "factor": _COMPLETED}
 
 
 def render(facts: dict) -> str:
@@ -53,7 +47,7 @@ def story(facts: dict) -> list[Markup]:
             f"these facts have version {version!r}, this library draws version {VERSION}; gather them again"
         )
     try:
-        found = [panel(facts) for panel in _BY_MODEL.get(str(facts["model"]), _FOUND)]
+        found = [panel(facts) for panel in _BY_WHAT.get(kind_of(facts), _FOUND)]
         rest = [panels.convergence(facts), _plan(facts), _asked(facts), _code(facts)]
         return [part for part in (_header(facts, summary(facts)), *found, *rest) if part is not None]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:

@@ -10,7 +10,7 @@ from unweave.report.markup import Markup, label, plain, tag
 from unweave.report.png import data_uri, quantise
 from unweave.report.scatter import key, scatter
 from unweave.report.svg import curve, running_total, scree
-from unweave.report.words import amount, noun, percent, whole
+from unweave.report.words import amount, first_number, kind_of, noun, percent, whole
 
 
 def section(title: str, *children: Any) -> Markup:
@@ -37,16 +37,16 @@ def factors(facts: dict) -> Markup | None:
         words += f" The percentages are shares {found['share_of']}." if shares else ""
         body = _pictures(facts, found)
     else:
-        words = f"{words} {found['against']}".strip() or _how_to_read(found)
-        drawn = [_card(facts, found, i, part) for i, part in enumerate(found["parts"], 1)]
+        words = f"{words} {found['against']}".strip() or _how_to_read(facts, found)
+        drawn = [_card(facts, found, i, part) for i, part in enumerate(found["parts"], first_number(facts))]
         body = tag("div", *drawn, class_="cards")
     title = "The centres" if facts.get("groups") else f"The {name}"
     return section(title, note(words.strip()), body)
 
 
-def _how_to_read(found: dict) -> str:
+def _how_to_read(facts: dict, found: dict) -> str:
     if found["drawn"] == "topics":
-        return "The words with the largest share of each topic."
+        return f"The words with the largest share of each {noun(facts)}."
     signed = any(weight < 0 for part in found["parts"] for _, weight in part["top"])
     both = " Blue columns rise together, orange ones fall as they rise." if signed else ""
     return "The columns with the largest weights." + both
@@ -70,7 +70,7 @@ def _card(facts: dict, found: dict, number: int, part: dict) -> Markup:
 
 def _pictures(facts: dict, found: dict) -> Markup:
     out = []
-    for number, part in enumerate(found["parts"], 1):
+    for number, part in enumerate(found["parts"], first_number(facts)):
         picture = part["picture"]
         coloured = len(picture["size"]) == 3
         image = tag(
@@ -99,7 +99,7 @@ def places(facts: dict) -> Markup | None:
         words = f"{all_rows}, a sign each."
         if found.get("centres"):
             words += " Numbers stand at the centres; where they would overlap, a line leads to the place."
-    title = "Groups" if groups else "Rows on the first two components"
+    title = _several(facts).capitalize() if groups else "Rows on the first two components"
     return section(title, note(words), tag("div", *sides, class_="pair"))
 
 
@@ -116,10 +116,19 @@ def _scatter(found: dict) -> Markup:
 def _sizes(facts: dict, groups: dict) -> Markup:
     sizes = [int(size) for size in groups["sizes"]]
     total = sum(sizes) or 1
-    rows = [(_signed_name(i, f"group {i + 1}"), float(size)) for i, size in enumerate(sizes[:30])]
+    rows = [(_signed_name(i, f"{_one(facts)} {i + 1}"), float(size)) for i, size in enumerate(sizes[:30])]
     values = [f"{whole(size)} ({percent(size / total)})" for size in sizes[:30]]
-    more = note(f"and {len(sizes) - 30} more groups") if len(sizes) > 30 else None
-    return tag("div", tag("h3", "Rows in each group"), bars(rows, values=values, wide=True), more)
+    more = note(f"and {len(sizes) - 30} more {_several(facts)}") if len(sizes) > 30 else None
+    return tag("div", tag("h3", f"Rows in each {_one(facts)}"), bars(rows, values=values, wide=True), more)
+
+
+def _one(facts: dict) -> str:
+    """A group, or what the model calls it."""
+    return "state" if kind_of(facts) == "state" else "group"
+
+
+def _several(facts: dict) -> str:
+    return f"{_one(facts)}s"
 
 
 def _names(found: dict | None) -> Markup | None:

@@ -12,15 +12,28 @@ from numpy.typing import NDArray
 from unweave.report.view import View
 
 
+def described(model: Any) -> bool:
+    """Whether a model has something that can be drawn as components."""
+    return hasattr(model, "components_") or hasattr(model, "mixing_")
+
+
+def in_columns(model: Any) -> bool:
+    """Whether components are rows like those of the table; those of a kernel weigh the rows it was fitted to."""
+    return hasattr(model, "components_")
+
+
 def components_of(model: Any) -> NDArray:
-    """Z without the rows that carry biases."""
-    Z = np.asarray(model.components_)
+    """Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
+    Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
     return Z[: int(getattr(model, "n_components_", len(Z)))]
 
 
 def column_names(model: Any, view: View | None) -> list[str]:
     """A name for every column of the components, as given; a column that is predicted by several has one for each."""
-    width = int(np.shape(model.components_)[1])
+    width = components_of(model).shape[1]
+    if not in_columns(model):
+        rows = None if view is None else view.rows
+        return list(rows) if rows is not None and len(rows) == width else [f"row {i + 1}" for i in range(width)]
     names = getattr(model, "feature_names_in_", None)
     if names is None and view is not None:
         names = view.columns
@@ -63,7 +76,7 @@ def codes_of(model: Any, view: View, rows: NDArray) -> NDArray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names: rows are handed over without theirs
         if hasattr(model, "predict"):
-            return np.eye(len(model.components_))[np.asarray(model.predict(view.take(rows)), dtype=np.intp)]
+            return np.eye(len(components_of(model)))[np.asarray(model.predict(view.take(rows)), dtype=np.intp)]
         return np.asarray(model.transform(view.take(rows)))
 
 
@@ -73,13 +86,14 @@ def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
 
 
 def strengths(model: Any) -> NDArray | None:
-    """How much each component carries: the share of the variance, of the rows, or of Σ ‖u_k‖·‖z_k‖."""
-    ratio = getattr(model, "explained_variance_ratio_", None)
+    """How much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
     k = len(components_of(model))
-    if ratio is not None and len(ratio) == k:
-        return np.asarray(ratio, dtype=np.float64)
+    for name in ("topic_shares_", "explained_variance_ratio_"):
+        ratio = getattr(model, name, None)
+        if ratio is not None and len(ratio) == k:
+            return np.asarray(ratio, dtype=np.float64)
     codes = getattr(model, "codes_", None)
-    if codes is None or codes.shape[1] < k:
+    if codes is None or codes.shape[1] < k or not in_columns(model):
         return None
     if sp.issparse(codes):
         sizes = np.asarray(codes.sum(axis=0), dtype=np.float64).ravel()[:k]
@@ -90,6 +104,8 @@ def strengths(model: Any) -> NDArray | None:
 
 def strength_words(model: Any) -> str:
     """What :func:`strengths` are shares of."""
+    if getattr(model, "topic_shares_", None) is not None:
+        return "of all words"
     if getattr(model, "explained_variance_ratio_", None) is not None:
         return "of the variance"
     return "of the rows" if sp.issparse(getattr(model, "codes_", None)) else "of the total strength"

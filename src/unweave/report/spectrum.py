@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.report.parts import in_columns
 from unweave.report.view import View
 
 _MOST = 50
@@ -16,7 +17,9 @@ _ENTRIES = 4_000_000
 
 def spectrum_facts(model: Any, view: View | None) -> dict | None:
     """Shares in falling order and where they bend: of the table or a sample of it, else as the model has them."""
-    centred = hasattr(model, "cluster_centers_") or hasattr(model, "noise_variance_")
+    if not in_columns(model):
+        return None
+    centred = any(hasattr(model, name) for name in ("cluster_centers_", "labels_", "noise_variance_"))
     if view is not None and view.X is not None and view.complete and min(view.n_rows, view.n_columns) >= 3:
         return _of_table(view, centred)
     ratio = getattr(model, "explained_variance_ratio_", None)

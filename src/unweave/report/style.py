@@ -24,8 +24,8 @@ a{color:var(--one)}header ul{margin:14px 0 0;padding-left:20px}main>article{marg
 .part{margin:0 0 4px;font-weight:650;color:var(--soft)}.lede{margin:8px 0 0;color:var(--soft);font-size:1.08rem}
 h2{margin:0 0 4px;font-size:1.2rem;line-height:1.3;font-weight:650}
 h3{overflow-wrap:break-word;
-margin:0 0 10px;font-size:.98rem;line-height:1.35;font-weight:650;display:flex;gap:8px;justify-content:space-between;
-align-items:baseline}
+margin:0 0 10px;font-size:.98rem;line-height:1.35;font-weight:650;display:flex;flex-wrap:wrap;gap:0 8px;
+justify-content:space-between;align-items:baseline}
 h3 small{font-weight:400;color:var(--soft);font-size:.82rem;white-space:nowrap}
 p{margin:0 0 12px}.note{color:var(--soft);font-size:.9rem;max-width:72ch}
 section{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:24px;margin:0 0 20px}

@@ -56,7 +56,10 @@ def captions(ticks: list[float]) -> tuple[list[str], str]:
         power = 3 * math.floor(math.log10(most) / 3)
     scaled = [tick / 10.0**power for tick in ticks]
     digits = 0
-    while digits < 8 and any(abs(value - round(value, digits)) > 1e-6 * max(abs(value), 1e-9) for value in scaled):
+    while digits < 8 and (
+        any(abs(value - round(value, digits)) > 1e-6 * max(abs(value), 1e-9) for value in scaled)
+        or len({round(value, digits) for value in scaled}) < len(set(scaled))
+    ):
         digits += 1
     return [f"{value:,.{digits}f}".replace("-", "−") for value in scaled], f"×10{superscript(power)}" if power else ""
 

@@ -29,7 +29,8 @@ padding:3px 12px;cursor:pointer}.tools button:hover{border-color:var(--soft)}
 .both .bar.inner{background:var(--two);top:3px;bottom:3px}.both .bar.pale{background:var(--soft);opacity:.32}
 .sign{display:inline-block;width:22px;height:8px;border-radius:2px;background:var(--two);margin:0 6px 1px 0}
 .sign.pale{background:var(--soft);opacity:.32;height:14px;margin:0 6px -2px 14px}
-.list th{width:auto}.list td:nth-child(-n+2){white-space:nowrap}.list tr[data-topic]{cursor:pointer}
+.list th{width:auto;white-space:nowrap;overflow-wrap:normal}.list td:nth-child(-n+2){white-space:nowrap}
+.list tr[data-topic]{cursor:pointer}
 .list tr.on td{background:var(--paper)}
 @media (max-width:860px){.both{grid-template-columns:minmax(0,1fr)}#map{position:static}.both .bars{min-height:0}}
 @media (max-width:560px){.topic text{font-size:15px!important}}

@@ -5,34 +5,46 @@ from __future__ import annotations
 import math
 from typing import Any
 
-# What one component is called, by model: singular and plural.
+# What one component is called: singular and plural.
 _NOUNS = {
-    "PCA": ("axis", "axes"),
-    "TruncatedSVD": ("direction", "directions"),
-    "NMF": ("part", "parts"),
-    "LSA": ("direction", "directions"),
-    "LDA": ("topic", "topics"),
-    "PLSA": ("topic", "topics"),
-    "SimplexTopics": ("topic", "topics"),
-    "KMeans": ("group", "groups"),
-    "GaussianMixture": ("group", "groups"),
-    "BernoulliMixture": ("group", "groups"),
-    "SoftClustering": ("group", "groups"),
-    "Agglomerative": ("group", "groups"),
-    "Divisive": ("group", "groups"),
-    "SpectralClustering": ("group", "groups"),
-    "BFR": ("group", "groups"),
-    "CURE": ("group", "groups"),
-    "HiddenMarkov": ("state", "states"),
-    "MatrixCompletion": ("factor", "factors"),
+    noun: (noun, f"{noun}s") for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "component")
 }
+_NOUNS["axis"] = ("axis", "axes")
+# By what a model has, the most telling first, because a model of tomorrow has it too.
+_BY_ATTRIBUTE = {"topics_": "topic", "transition_matrix_": "state", "labels_": "group", "user_ids_": "factor"}
+_BY_ATTRIBUTE |= {"singular_values_": "direction"}
+_BY_MODEL = {"PCA": "axis", "NMF": "part"}
+
+
+def called(model: Any) -> str:
+    """What one component of a model is.
+
+    >>> from types import SimpleNamespace
+    >>> called(SimpleNamespace(labels_=[0, 1])), called(SimpleNamespace())
+    ('group', 'component')
+    """
+    named = _BY_MODEL.get(type(model).__name__)
+    found = (noun for attribute, noun in _BY_ATTRIBUTE.items() if hasattr(model, attribute))
+    return named or next(found, "component")
+
+
+def kind_of(facts: dict) -> str:
+    """What one component is called; facts of an older version tell by whether there are groups."""
+    return str(facts.get("called") or ("group" if facts.get("groups") else "component"))
 
 
 def noun(facts: dict, count: int = 1) -> str:
-    """What components are called: by the data when they are topics, else by the model."""
-    topics = facts.get("factors", {}).get("drawn") == "topics"
-    one, many = ("topic", "topics") if topics else _NOUNS.get(str(facts.get("model")), ("component", "components"))
+    """What components are called: topics where parts of counts are drawn as such, else as their model says."""
+    what = kind_of(facts)
+    if facts.get("factors", {}).get("drawn") == "topics" and what in ("part", "component"):
+        what = "topic"
+    one, many = _NOUNS.get(what, _NOUNS["component"])
     return one if count == 1 else many
+
+
+def first_number(facts: dict) -> int:
+    """Of the first component: topics are numbered from 0, as ``describe()`` and the map do, all else from 1."""
+    return 0 if kind_of(facts) == "topic" else 1
 
 
 def whole(value: Any) -> str:

@@ -56,7 +56,7 @@ def test_a_folder_of_files(tmp_path):
     table = read_text(Source(tmp_path), Options())
     assert table.rows == ["a", "b/one", "c"] and table.columns == ["honey", "wax"]
     np.testing.assert_array_equal(table.X.toarray(), [[2, 1], [1, 1], [0, 0]])
-    assert any("1 documents have none" in note for note in table.notes)
+    assert any("1 document has none" in note for note in table.notes)
 
 
 def test_a_folder_without_text(tmp_path):
@@ -123,3 +123,62 @@ def test_looks_like():
     assert looks_like(LINES.encode(), "a.csv") == "text"
     assert looks_like(b"a,b,c\n1,2,3\n", "a.txt") is None
     assert looks_like(b"\x89PNG\0\0", "a.txt") is None
+
+
+def test_a_text_is_counted_as_scikit_learn_would(rng):
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    names = [f"wört{i}x²" for i in range(40)] + ["two_parts", "a1b", "Ⅷ", "İstanbul", "x"]
+    documents = [" ".join(rng.choice(names, 12)) for _ in range(50)]
+    table = count_words(documents, options=Options(stop_words=None, min_documents=3))
+    theirs = CountVectorizer(token_pattern=r"(?u)[^\W\d_]{2,}", min_df=3)
+    expected = theirs.fit_transform(documents)
+    assert table.columns == theirs.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(table.X.toarray(), expected.toarray())
+
+
+def test_the_counts_alone_are_held(monkeypatch):
+    """No more than a few batches of the text at a time."""
+    from unweave.data.text import counting, documents
+
+    monkeypatch.setattr(documents, "BATCH", 100)
+    waves = []
+    monkeypatch.setattr(counting, "_waves", lambda batches, most: (waves.append(1) or [batch] for batch in batches))
+    table = read("some words here\n\n" * 200, stop_words=None)
+    assert table.shape == (200, 3) and table.rows[-1] == "line 399" and len(waves) > 20
+
+
+def test_stop_words_of_languages():
+    text = "der Hund bellt\n\ndie Katze und der Hund\n"
+    table = read(text, stop_words="german", min_documents=1)
+    assert table.columns == ["bellt", "hund", "katze"] and "German stop words" in table.notes[1]
+    assert "left out" not in read(text, stop_words=None, min_documents=1).notes[1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "columns"),
+    [
+        (b"\xef\xbb\xbfbee wax\r\n\r\nwax bee\r\n", ["bee", "wax"]),
+        (b"bee\0wax\n\nwax bee", ["bee", "wax"]),
+        ("bee wax\n\nwax bee".encode("utf-16"), ["bee", "wax"]),
+        (b"bee wax\n \t\nwax bee\n\n\n", ["bee", "wax"]),
+    ],
+)
+def test_marks_line_ends_and_zero_bytes(raw, columns):
+    table = read_bytes(read_text, raw)
+    assert table.columns == columns and table.shape[0] == 2
+
+
+def test_one_document_says_what_to_do():
+    with pytest.raises(ReadError, match=r"there is only one; use min_documents=1, or say lines=True"):
+        read("bees make honey")
+    with pytest.raises(ReadError, match=r"there is only one; use min_documents=1$"):
+        read("bees make honey", lines=True)
+
+
+def test_limits_of_packed_files_in_a_folder(tmp_path):
+    import gzip
+
+    (tmp_path / "a.txt").write_bytes(gzip.compress(b"bee wax " * 5000))
+    with pytest.raises(ReadError, match=r"a\.txt.*unpacks to more than 1,000 bytes"):
+        read_text(Source(tmp_path, limit=1000), Options(limit=1000, min_documents=1))

@@ -1,18 +1,31 @@
 """Where documents come from."""
 
 import gzip
+import os
+import socket
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from unweave.data.readers.source import ReadError
-from unweave.data.text.documents import Document, check_encoding, decoded, documents_of
+from unweave.data.text import documents
+from unweave.data.text.documents import Batch, check_encoding, documents_of
+from unweave.data.text.joining import Cutting, join_batch
 
 
 def texts(raw, source="text", encoding="utf-8", errors="strict"):
-    found = [decoded(document, encoding, errors) for document in documents_of(raw, source, encoding)]
-    return [text.decode() if isinstance(text, bytes) else text for text in found]
+    """What the counter gets to see, document by document."""
+    cutting = Cutting(lowercase=False, encoding=encoding, errors=errors)
+    found = []
+    for batch in documents_of(raw, source, encoding):
+        data, bounds = join_batch(batch, cutting)
+        assert len(bounds) == len(batch.contents) + 1
+        last = len(bounds) - 2
+        spans = [(a, b if d == last else b - 1) for d, (a, b) in enumerate(pairwise(bounds))]
+        found += [data[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in spans]
+    return found
 
 
 def test_texts_bytes_and_arrays():
@@ -51,7 +64,7 @@ def test_lines_in_another_encoding(tmp_path):
 def test_undecodable_bytes_name_the_document(tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"fine\nbroken \xff here\n")
-    with pytest.raises(ReadError, match=r"bad\.txt: byte 12 is not utf-8.*encoding='latin-1'.*errors='replace'"):
+    with pytest.raises(ReadError, match=r"bad\.txt, line 2: byte 7 is not utf-8.*encoding='latin-1'.*errors='replace'"):
         texts([path], "files")
     with pytest.raises(ReadError, match=r"bad\.txt, line 2: byte 7"):
         texts(path, "lines")
@@ -78,7 +91,7 @@ def test_what_is_no_text_is_named(item):
 def test_other_bad_input(tmp_path):
     with pytest.raises(TypeError, match="documents must be an iterable, not of type int"):
         texts(3)
-    with pytest.raises(ValueError, match=r"no \*\.txt file"):
+    with pytest.raises(ReadError, match=r"no \*\.txt file in this folder"):
         texts(tmp_path, "files")
     with pytest.raises(ReadError, match="cannot be read"):
         texts([tmp_path / "absent.txt"], "files")
@@ -88,6 +101,56 @@ def test_other_bad_input(tmp_path):
         check_encoding("utf-8", "shrug")
 
 
-def test_sizes_cut_the_work(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"12345")
-    assert Document("abc").size() == 3 and Document(tmp_path / "a.txt", "a").size() == 5
+def test_batches_follow_the_sizes(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "BATCH", 10)
+    batches = list(documents_of(["x" * n for n in (4, 4, 4, 30, 1, 12)], "text"))
+    assert [[len(text) for text in batch.contents] for batch in batches] == [[4, 4, 4], [30], [1, 12]]
+    assert [batch.size for batch in batches] == [12, 30, 13] and [batch.first for batch in batches] == [0, 3, 4]
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_bytes(b"12345")
+    assert [[path.stem for path in batch.contents] for batch in documents_of(tmp_path, "files")] == [["a", "b"], ["c"]]
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\ntwo\nthree\nfour\n")
+    assert [batch.first for batch in documents_of(path, "lines")] == [1, 4]
+
+
+def test_short_documents_are_taken_in_large_pieces():
+    batches = list(documents_of(("few words" for _ in range(300_000)), "text"))
+    assert sum(len(batch.contents) for batch in batches) == 300_000
+    assert all(batch.size < 1.1 * documents.BATCH for batch in batches) and len(batches) < 8
+
+
+def test_zero_bytes_part_words_and_not_documents():
+    for zero in (["a\0b", "c"], [b"a\0b", b"c"], ["a\0b", b"c"]):
+        assert texts(zero) == ["a b", "c"]
+    assert texts(["\0"]) == [" "]
+
+
+def test_a_place_for_every_kind_of_document():
+    assert Batch([Path("a.txt")]).place(0) == ("a.txt", None)
+    assert Batch(["x"], first=3).place(0) == ("document 3", None)
+    assert Batch([b"x", b"y"], "a.txt", 3).place(1) == ("a.txt", 4)
+
+
+@pytest.mark.parametrize("source", ["files", "lines"])
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path, source):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ReadError, match="pipe: is not a regular file"):
+        texts([pipe], source)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        with pytest.raises(ReadError, match="socket: is not a regular file"):
+            texts([tmp_path / "socket"], source)
+    with pytest.raises(ReadError, match="is a folder where a file is expected"):
+        texts([tmp_path], source)
+
+
+def test_line_ends_and_an_empty_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\r\n\r\ntwo")
+    assert [line.strip() for line in texts(path, "lines")] == ["one", "", "two"]
+    path.write_bytes(b"")
+    assert texts([path], "files") == [""]
+    with pytest.raises(ReadError, match="the file is empty"):
+        texts(path, "lines")

@@ -6,7 +6,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.reference import words as slow
-from unweave.data.text import Counter, Cutting, Document, Lexicon, Rows, counting, lay_out
+from unweave.data.text import (
+    Batch,
+    Counter,
+    Cutting,
+    Lexicon,
+    Rows,
+    Settled,
+    count_few,
+    counting,
+    documents,
+    documents_of,
+    lay_out,
+    renamed,
+)
 from unweave.data.text import words as tables
 from unweave.kernels.words import fill_slots
 
@@ -19,7 +32,7 @@ def counted(texts, ngrams=(1, 1), stop=frozenset(), **how):
     """A dict of counts a document, and the counter."""
     counter = Counter(Cutting(**how), Lexicon(stop, None), ngrams)
     found = []
-    for rows in counter.count(iter([Document(text) for text in texts])):
+    for rows in counter.count(documents_of(texts, "text")):
         names = counter.texts(rows.names)
         for a, b in zip(rows.indptr, rows.indptr[1:]):
             pairs = zip(rows.terms[a:b], rows.counts[a:b])
@@ -49,7 +62,8 @@ def test_bytes_and_texts_are_the_same():
 def test_tables_grow_and_never_take_one_word_for_another(monkeypatch, rng):
     monkeypatch.setattr(tables, "_FIRST_WORDS", 4)
     monkeypatch.setattr(tables, "_FIRST_RUNS", 4)
-    monkeypatch.setattr(counting, "_CHUNK", 200)
+    monkeypatch.setattr(tables, "_FIRST", 4)
+    monkeypatch.setattr(documents, "BATCH", 200)
     names = [f"w{i}" for i in range(300)]
     texts = [" ".join(rng.choice(names, size=50)) for _ in range(40)]
     assert counted(texts) == slow.counts(texts)
@@ -57,15 +71,12 @@ def test_tables_grow_and_never_take_one_word_for_another(monkeypatch, rng):
 
 
 def test_a_table_with_one_hash_for_all_still_tells_words_apart():
-    part = tables.split(np.frombuffer(bytearray(b"ab cd ef ab"), np.uint8), np.array([0, 11]), **_PLAIN)
+    part = tables.split(np.frombuffer(bytearray(b"ab cd ef ab"), np.uint8), np.array([0, 11]), Cutting())
     part.hashes[:] = 7
     table = tables.WordTable()
     assert table.merge(part).tolist() == [0, 1, 2]
     assert table.merge(part).tolist() == [0, 1, 2]
     assert table.texts(0) == ["ab", "cd", "ef"]
-
-
-_PLAIN = {"lowercase": True, "marks": "split", "least": 2}
 
 
 def test_fill_slots_puts_every_entry_where_probing_finds_it():
@@ -76,13 +87,13 @@ def test_fill_slots_puts_every_entry_where_probing_finds_it():
 
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 2)])
 def test_threads_do_not_matter(two_threads, monkeypatch, rng, ngrams):
-    monkeypatch.setattr(counting, "_CHUNK", 500)
+    monkeypatch.setattr(documents, "BATCH", 500)
     names = np.array([f"wört{i}" for i in range(200)])
     texts = [" ".join(names[rng.zipf(1.5, 30) % 200]) for _ in range(200)]
 
     def numbers():
         counter = Counter(Cutting(), Lexicon(frozenset(), None), ngrams)
-        rows = list(counter.count(iter([Document(text) for text in texts])))
+        rows = list(counter.count(documents_of(texts, "text")))
         return counter.texts(range(counter.count_of_terms)), [(r.names.tolist(), r.terms.tolist()) for r in rows]
 
     one, two = two_threads(numbers)
@@ -95,7 +106,7 @@ def test_threads_do_not_matter(two_threads, monkeypatch, rng, ngrams):
 def test_rows_are_laid_out_by_columns(rows, permuted):
     columns = np.array([column if column < 4 else -1 for column in permuted], np.int32)
     for dtype in ("float32", "float64"):
-        X = lay_out([_rows([row]) for row in rows], columns, 4, dtype)
+        X = lay_out(renamed([_rows([row]) for row in rows], columns), 4, dtype)
         assert X.dtype == dtype and X.shape == (len(rows), 4)
         X.check_format(full_check=True)
         expected = slow.sorted_rows([list(row.items()) for row in rows], columns.tolist())
@@ -113,11 +124,33 @@ def _rows(rows):
     return Rows(terms, counts, indptr, names, documents.astype(np.int32), totals.astype(np.int32))
 
 
-def test_chunks_follow_the_documents_alone(monkeypatch):
-    monkeypatch.setattr(counting, "_CHUNK", 10)
-    documents = [Document("x" * n) for n in (4, 4, 4, 30, 1, 12)]
-    for most, expected in {2: [2, 1], 1: [1, 1, 1], 9: [3]}.items():
-        waves = list(counting._waves(iter(documents), most))
-        assert [len(wave) for wave in waves] == expected
-        chunks = [[len(document.content) for document in chunk] for wave in waves for chunk in wave]
-        assert chunks == [[4, 4, 4], [30], [1, 12]]
+def test_a_large_batch_makes_a_wave_of_its_own(monkeypatch):
+    monkeypatch.setattr(counting, "BATCH", 10)
+    batches = [Batch(["x"], size=n) for n in (12, 30, 13)]
+    for most, expected in {2: [2, 1], 3: [2, 1], 1: [1, 1, 1], 9: [3]}.items():
+        assert [len(wave) for wave in counting._waves(batches, most)] == expected
+
+
+@given(st.lists(letters, min_size=1, max_size=6), st.booleans(), st.sampled_from(["split", "keep"]))
+def test_a_query_is_counted_as_many_documents_are(texts, lowercase, marks):
+    cutting = Cutting(lowercase=lowercase, marks=marks, least=1)
+    words = {"a": 0, "ab": 1, "é": 2, "字が": 3, "b": 4}
+    lexicon = Settled(frozenset(["b"]), None, words)
+    one = count_few(Batch(texts), cutting, lexicon, "float64")
+    many = lay_out(list(Counter(cutting, lexicon, (1, 1)).count(documents_of(texts, "text"))), 5, "float64")
+    one.check_format(full_check=True)
+    assert one.shape == many.shape and (one != many).nnz == 0 and one.indptr.dtype == many.indptr.dtype
+
+
+@given(st.lists(letters, max_size=6), st.booleans())
+def test_words_of_letters_alone(texts, lowercase):
+    assert counted(texts, lowercase=lowercase, digits=False) == slow.counts(texts, lowercase=lowercase, digits=False)
+
+
+def test_a_long_line_without_a_blank_is_one_word():
+    long = "x" * 10_000_000
+    assert counted([long, "x y"], least=1) == [{long: 1}, {"x": 1, "y": 1}]
+
+
+def test_runs_go_over_the_ends_of_sentences_but_not_of_documents():
+    assert counted(["One two. Three", "four"], (2, 2)) == [{"one two": 1, "two three": 1}, {}]

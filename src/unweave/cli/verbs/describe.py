@@ -34,7 +34,7 @@ def suggest(table: NamedTable) -> tuple[str, str]:
     if table.kind == "ratings" or table.missing == "zeros":
         return "complete", "most ratings are unknown"
     if table.kind in ("text", "counts"):
-        return "explain", "counts of words: topics"
+        return "topics", "counts of words"
     if table.kind == "images":
         return "explain", "pictures: parts"
     if share_missing(table) > 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.cli.choose import knee, wanted
+from unweave.cli.choose import bend, wanted
 from unweave.cli.say import Speaker
 from unweave.cli.work import Job, finish, holes, read_known, read_line
 from unweave.cli.work import ready as make_ready
@@ -24,7 +24,7 @@ def job(settings, speaker: Speaker) -> Job:
     table = read_known(settings, speaker, "use `unweave complete`")
     counted = table.kind in _COUNTED
     ready, recipe, prepared = make_ready(settings, speaker, table, centre=False)
-    k = wanted(settings.k, ready, knee, min(ready.shape), speaker.note)
+    k = wanted(settings.k, ready, bend, min(ready.shape), speaker.note)
     X = ready.X.data if ready.sparse else ready.X
     shared = dict(random_state=settings.seed, missing=ready.missing)
     if X.size and np.nanmin(X) < 0:

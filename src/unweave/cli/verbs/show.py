@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.cli.models import names_of, open_model
+from unweave.cli.output import numbered_as
 from unweave.cli.say import Speaker
 from unweave.cli.work import finite
 
@@ -21,8 +22,9 @@ def run(settings) -> int:
     speaker.line(str(model.certificate_))
     for note in [] if recipe is None else recipe.notes:
         speaker.note(note)
-    rows = [[str(i + 1), _top(z, names, settings.top)] for i, z in enumerate(Z[:_MOST])]
-    speaker.table("Components, largest columns first", ["", "columns and their weights"], rows)
+    noun, first = numbered_as(model)
+    rows = [[str(i), _top(z, names, settings.top)] for i, z in enumerate(Z[:_MOST], first)]
+    speaker.table("Components, largest columns first", [noun, "columns and their weights"], rows)
     if len(Z) > _MOST:
         speaker.line(f"… and {len(Z) - _MOST} more")
     speaker.result({

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from unweave.cli.choose import knee, wanted
+from unweave.cli.choose import bend, wanted
 from unweave.cli.say import Speaker
 from unweave.cli.work import Job, finish, read_known, read_line, stem
 from unweave.cli.work import ready as make_ready
@@ -35,7 +35,7 @@ def job(settings, speaker: Speaker) -> Job:
     # Counts are what they are: brought to one scale they would no longer say how often a word occurs.
     plain = SimpleNamespace(**{**vars(settings), "scale": "none"})
     ready, recipe, prepared = make_ready(plain, speaker, table, centre=False)
-    k = wanted(settings.k, ready, knee, max(ready.shape), speaker.note)
+    k = wanted(settings.k, ready, bend, max(ready.shape), speaker.note)
     lines = [
         read_line(settings),
         prepared,

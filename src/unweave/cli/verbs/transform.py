@@ -4,32 +4,63 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
-from unweave.cli.models import open_model
+import numpy as np
+
+from unweave.cli.models import names_of, open_model
 from unweave.cli.output import codes_frame, groups_frame, write_frame
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table, stem
+from unweave.data.named import NamedTable
 
 
 def run(settings) -> int:
     speaker = Speaker(settings)
     model, recipe, extra = open_model(settings.model)
-    table = read_table(settings, speaker)
+    table = read_table(_as_fitted(settings, extra), speaker)
     if extra.get("verb") == "complete" and table.sparse and table.missing is None:
         table = table.with_(missing="zeros")
+    if table.kind == "text":
+        table = _known_words(table, names_of(model, table.shape[1]), speaker)
     ready = table if recipe is None else recipe.apply(table)
     names = table.rows or [str(i + 1) for i in range(table.shape[0])]
     with speaker.hearing():
         if hasattr(model, "labels_"):
             frame = groups_frame(model, ready, names)
         else:
-            frame = codes_frame(model.transform(ready), names)
+            frame = codes_frame(model, model.transform(ready), names)
     if str(settings.out) == "-":
         sys.stdout.write(frame.write_csv())
         return 0
     target = settings.out or Path(f"{stem(settings.file)}-codes.csv")
     write_frame(target, frame)
-    speaker.line(f"{target}: {frame.height:,} rows")
+    speaker.line(f"{target}: {frame.height:,} row{'' if frame.height == 1 else 's'}")
     speaker.result({"verb": "transform", "model": str(settings.model), "file": str(settings.file),
                     "rows": frame.height, "out": str(target)})  # fmt: skip
     return 0
+
+
+def _as_fitted(settings, extra: dict) -> SimpleNamespace:
+    """Documents told apart as they were for the fit, and every word counted: later the model's own are picked."""
+    lines = extra.get("lines") if settings.lines is None else settings.lines
+    every = {"stop_words": "none", "min_documents": 1, "max_words": sys.maxsize}
+    return SimpleNamespace(**{**vars(settings), **every, "lines": lines})
+
+
+def _known_words(table: NamedTable, words: list[str], speaker: Speaker) -> NamedTable:
+    """The table with the words of the model for columns: others are passed over, those that are not there are zero."""
+    from unweave.data import text as tx
+
+    columns = tx.columns_of(tx.numbered(words), table.columns or [])
+    known = int((columns >= 0).sum())
+    if not known:
+        raise ValueError(
+            f"{table.source} has none of the {len(words):,} words of the model; is it of the same language?"
+        )
+    X = tx.CountedTerms(table.X, table.columns or []).select(columns, len(words))
+    speaker.note(f"the model knows {known:,} of {len(columns):,} words")
+    empty = int((np.diff(X.indptr) == 0).sum())
+    if empty:
+        speaker.note(f"without a word that the model knows: {empty:,} of {X.shape[0]:,} documents")
+    return table.with_(X=X, columns=words)

@@ -63,8 +63,8 @@ def read(
         What to make of ratings of one user for one item.
     lines : bool, optional
         Text: whether every line is a document; by default found out.
-    stop_words : "english", list of str or None
-        Text: words that are left out.
+    stop_words : str, list of str or None
+        Text: words that are left out: a language such as "english", several languages, or words.
     min_documents, max_words : int
         Text: words in fewer documents are left out, and only the most frequent are kept.
 

@@ -1,38 +1,24 @@
 """Counting the terms of documents: a stream of documents in, rows of counts out, in order and in bounded memory.
 
-Documents are cut into chunks of about a megabyte, and chunks into waves. The threads cut the documents of a wave into
-words; the words of its chunks are numbered one chunk after the other; the threads count. Chunks depend on the documents
-alone, so that the numbers do not depend on the threads.
+Batches of documents come in waves. The threads cut the documents of a wave into words; the words of its batches are
+numbered one batch after the other; the threads count. Batches depend on the documents alone, so that the numbers do not
+depend on the threads.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.text.documents import Document, decoded
+from unweave.data.text.documents import BATCH, Batch
+from unweave.data.text.joining import Cutting, join_batch
 from unweave.data.text.lexicon import Lexicon
 from unweave.data.text.words import Runs, RunTable, Split, WordTable, join, split
 from unweave.kernels.word_rows import count_rows
 from unweave.parallel import get_num_threads, run
-
-_CHUNK = 1 << 20  # characters: some ten milliseconds
-_MOST_DOCUMENTS = 1 << 16  # in a chunk, if they are short
-
-
-@dataclass(frozen=True)
-class Cutting:
-    """How texts become words."""
-
-    lowercase: bool = True
-    marks: str = "split"
-    least: int = 2
-    encoding: str = "utf-8"
-    errors: str = "strict"
 
 
 @dataclass
@@ -51,21 +37,27 @@ class Rows:
     totals: NDArray[np.int32]
 
 
+def renamed(parts: list[Rows], columns: NDArray[np.int32]) -> list[Rows]:
+    """The same with columns for the names of terms; ``columns[term]`` is -1 for one that has none."""
+    for part in parts:
+        part.names = columns[part.names]
+    return parts
+
+
 class Counter:
-    """Counts documents by the terms they hold; terms get numbers as they appear.
+    """Counts documents by the terms they hold; the lexicon says which word is which term, and is asked once a word.
 
     Parameters
     ----------
     cutting : Cutting
     lexicon : Lexicon
-        Drops stop words and stems.
     ngrams : (int, int)
         Least and most words of a term.
 
     Examples
     --------
     >>> counter = Counter(Cutting(), Lexicon(frozenset(["the"]), None), (1, 2))
-    >>> for rows in counter.count(iter([Document("The red fox, the red hen")])):
+    >>> for rows in counter.count(iter([Batch(["The red fox, the red hen"])])):
     ...     print(counter.texts(rows.names[rows.terms]), rows.counts)
     ['red', 'red fox', 'fox', 'fox red', 'red hen', 'hen'] [2 1 1 1 1 1]
     """
@@ -88,17 +80,34 @@ class Counter:
             return [words[i] for i in numbers]
         return self._runs.texts(numbers, words)
 
-    def count(self, documents: Iterator[Document]) -> Iterator[Rows]:
-        """Rows of counts, chunk by chunk, in the order of the documents."""
-        for wave in _waves(documents, 2 * get_num_threads()):
+    def nothing(self) -> str:
+        """Why there is no term, and the remedy."""
+        if self._words.count == 0:
+            least = self.cutting.least
+            return (
+                f"the documents hold no word of {least} characters or more; check that there is text in them, or lower "
+                "min_length"
+            )
+        if len(self.lexicon) == 0:
+            return f"the documents hold no word but stop words, {self._words.count} of them; set stop_words=None"
+        return f"no document has {self.ngrams[0]} words that are counted; ask for shorter ngrams, from (1, …)"
+
+    @property
+    def count_of_words(self) -> int:
+        """Different words so far, stop words among them."""
+        return self._words.count
+
+    def count(self, batches: Iterable[Batch]) -> Iterator[Rows]:
+        """Rows of counts, batch by batch, in the order of the documents."""
+        for wave in _waves(batches, 2 * get_num_threads()):
             numbered = [self._number(part) for part in self._cut(wave)]
             if self._runs is None:
                 yield from _count_words(numbered)
             else:
                 yield from self._count_runs(self._runs, numbered)
 
-    def _cut(self, wave: list[list[Document]]) -> list[Split]:
-        return run(lambda i, _: _cut(wave[i], self.cutting), len(wave), 1)
+    def _cut(self, wave: list[Batch]) -> list[Split]:
+        return run(lambda i, _: split(*join_batch(wave[i], self.cutting), self.cutting), len(wave), 1)
 
     def _number(self, part: Split) -> tuple[Split, NDArray[np.int32]]:
         """A part, and the term of each of its words."""
@@ -140,42 +149,13 @@ def _count(tokens: NDArray[np.int32], ends: NDArray[np.int64], size: int) -> Row
     return Rows(terms[:n].copy(), counts[:n].copy(), indptr, np.arange(size, dtype=np.int32), documents, totals)
 
 
-def _waves(documents: Iterator[Document], most: int) -> Iterator[list[list[Document]]]:
-    """Up to `most` chunks at a time; chunks do not depend on it."""
-    wave: list[list[Document]] = []
-    chunk: list[Document] = []
-    size = 0
-    for document in documents:
-        chunk.append(document)
-        size += document.size()
-        if size >= _CHUNK or len(chunk) == _MOST_DOCUMENTS:
-            wave.append(chunk)
-            # a chunk of one long document may be as large as a wave
-            full = len(wave) == most or size >= most * _CHUNK
-            chunk, size = [], 0
-            if full:
-                yield wave
-                wave = []
-    if chunk:
-        wave.append(chunk)
+def _waves(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
+    """Up to `most` batches at a time; fewer where a batch is one long document, as large as a wave."""
+    wave: list[Batch] = []
+    for batch in batches:
+        wave.append(batch)
+        if len(wave) == most or batch.size >= most * BATCH:
+            yield wave
+            wave = []
     if wave:
         yield wave
-
-
-def _cut(chunk: list[Document], cutting: Cutting) -> Split:
-    texts = [decoded(document, cutting.encoding, cutting.errors) for document in chunk]
-    pieces = [text if isinstance(text, bytes) else _utf8(text, cutting) for text in texts]
-    bounds = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=bounds[1:])
-    data = np.frombuffer(bytearray().join(pieces), np.uint8)
-    return split(data, bounds, lowercase=cutting.lowercase, marks=cutting.marks, least=cutting.least)
-
-
-def _utf8(text: str, cutting: Cutting) -> bytes:
-    """The text in bytes, lower case but for ASCII, which the kernel lowers. A lone surrogate parts words."""
-    if not text.isascii():
-        if cutting.marks == "keep":
-            text = unicodedata.normalize("NFC", text)
-        if cutting.lowercase:
-            text = text.lower()
-    return text.encode("utf-8", "surrogatepass")

@@ -10,17 +10,19 @@ from unweave.data.text.counting import Rows
 from unweave.kernels.word_rows import kept_in_rows, sort_rows
 from unweave.parallel import run
 
+_LARGEST = 2**31 - 1
 
-def lay_out(parts: list[Rows], columns: NDArray[np.int32], width: int, dtype: str) -> sp.csr_array:
-    """Documents × columns; ``columns[term]`` is the column of a term, -1 if it has none. Empties `parts`.
 
-    >>> names, ones, counts = (np.array(pair, np.int32) for pair in ([0, 1], [1, 1], [3, 1]))
-    >>> part = Rows(names, counts, np.array([0, 2]), names, documents=ones, totals=counts)
-    >>> lay_out([part], np.array([1, -1], np.int32), 2, "float64").toarray()
+def lay_out(parts: list[Rows], width: int, dtype: str) -> sp.csr_array:
+    """Documents × columns of parts whose names are columns, -1 for terms that have none. Empties `parts`.
+
+    >>> terms, columns, ones, counts = (np.array(pair, np.int32) for pair in ([0, 1], [1, -1], [1, 1], [3, 1]))
+    >>> part = Rows(terms, counts, np.array([0, 2]), columns, documents=ones, totals=counts)
+    >>> lay_out([part], 2, "float64").toarray()
     array([[0., 3.]])
     """
     rows = np.cumsum([0] + [len(part.indptr) - 1 for part in parts])
-    local = [columns[part.names] for part in parts]
+    local = [part.names for part in parts]
     lengths = np.zeros(rows[-1], np.int64)
 
     def measure(i: int, _: int) -> None:
@@ -44,7 +46,7 @@ def lay_out(parts: list[Rows], columns: NDArray[np.int32], width: int, dtype: st
 
 def canonical_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> sp.csr_array:
     """Sorted and without repeats, which is said rather than checked; int32 places where they suffice."""
-    if len(data) <= np.iinfo(np.int32).max:
+    if indptr.dtype != np.int32 and len(data) <= _LARGEST:
         indptr = indptr.astype(np.int32)
     X = sp.csr_array((data, indices, indptr), shape=shape)
     X.has_sorted_indices = X.has_canonical_format = True

@@ -77,15 +77,16 @@ class Lexicon:
         self._stop, self._stem = stop, stem
         self._numbers: dict[str, int] = {}
 
+    def terms_of(self, words: list[str]) -> list[str | None]:
+        """The term of each word, None for stop words (whatever their case)."""
+        stop, stem = self._stop, self._stem
+        kept: list[str | None] = [None if word.lower() in stop else word for word in words] if stop else [*words]
+        return [word if word is None else stem(word) for word in kept] if stem else kept
+
     def add(self, words: list[str]) -> NDArray[np.int32]:
-        """The term of each word, -1 for stop words (whatever their case)."""
-        stop, stem, numbers = self._stop, self._stem, self._numbers
-        found = []
-        for word in words:
-            if stop and word.lower() in stop:
-                found.append(-1)
-            else:
-                found.append(numbers.setdefault(stem(word) if stem else word, len(numbers)))
+        """The number of the term of each word, -1 for stop words."""
+        numbers = self._numbers
+        found = [-1 if term is None else numbers.setdefault(term, len(numbers)) for term in self.terms_of(words)]
         return np.array(found, dtype=np.int32)
 
     def __len__(self) -> int:
@@ -94,3 +95,31 @@ class Lexicon:
     @property
     def terms(self) -> list[str]:
         return list(self._numbers)
+
+
+class Settled(Lexicon):
+    """A lexicon that learns nothing: terms have the columns of a vocabulary, and others are dropped.
+
+    >>> Settled(frozenset(), None, {"cat": 0, "dog": 1}).add(["dog", "bird"])
+    array([ 1, -1], dtype=int32)
+    """
+
+    def __init__(self, stop: frozenset[str], stem: Callable[[str], str] | None, columns: dict[str, int]):
+        super().__init__(stop, stem)
+        self._columns = columns
+
+    def columns_of(self, words: list[str]) -> list[int]:
+        """The column of the term of each word, -1 if it has none."""
+        column = self._columns.get
+        return [-1 if term is None else column(term, -1) for term in self.terms_of(words)]
+
+    def add(self, words: list[str]) -> NDArray[np.int32]:
+        """The same as an array."""
+        return np.array(self.columns_of(words), dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def terms(self) -> list[str]:
+        return list(self._columns)

@@ -10,6 +10,9 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.text.counting import Counter, Rows
+from unweave.data.text.documents import Batch
+
 Texts = Callable[[Iterable[int]], list[str]]  # terms from their numbers
 
 
@@ -45,6 +48,21 @@ class Tally:
         self.totals[names] += totals
 
 
+def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list[Rows], Tally, int]:
+    """(counts if they are to be kept, the tally of all terms, documents) of a stream of documents."""
+    tally, parts, n = Tally.empty(), list[Rows](), 0
+    for rows in counter.count(batches):
+        n += len(rows.indptr) - 1
+        tally.add(rows.names, rows.documents, rows.totals, counter.count_of_terms)
+        if keep:
+            parts.append(rows)
+    size = counter.count_of_terms
+    tally = Tally(tally.documents[:size], tally.totals[:size])
+    if n == 0:
+        raise ValueError("there is no document; give at least one")
+    return parts, tally, n
+
+
 def documents_asked(value, name: str, n: int, rounded: Callable[[float], float]) -> int:
     """A number of documents from a number or a share.
 
@@ -77,8 +95,8 @@ def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tupl
     seen = tally.documents > 0
     if not seen.any():
         raise ValueError(
-            "the documents hold no word that is counted: they are empty, or have stop words and words shorter than "
-            "min_length alone; check them, or set stop_words=None or min_length=1"
+            "the documents hold no word that is counted: they are empty, or have stop words alone; check them, or set "
+            "stop_words=None"
         )
     rare, frequent = tally.documents < least, tally.documents > most
     kept = np.flatnonzero(seen & ~rare & ~frequent & (tally.totals >= limits.min_count))
@@ -118,11 +136,19 @@ def fixed(vocabulary) -> list[str]:
     return [str(word) for word in words]
 
 
-def columns_of(words: list[str], terms: Iterable[str]) -> NDArray[np.int32]:
-    """The column of each term in `words`, -1 for those that are not there.
+def numbered(words: list[str]) -> dict[str, int]:
+    """Word → its column.
 
-    >>> columns_of(["a", "b"], ["b", "c"])
+    >>> numbered(["a", "b"])
+    {'a': 0, 'b': 1}
+    """
+    return dict(zip(words, range(len(words))))
+
+
+def columns_of(known: dict[str, int], terms: Iterable[str]) -> NDArray[np.int32]:
+    """The column of each term, -1 for those that have none.
+
+    >>> columns_of({"a": 0, "b": 1}, ["b", "c"])
     array([ 1, -1], dtype=int32)
     """
-    where = {word: j for j, word in enumerate(words)}
-    return np.array([where.get(term, -1) for term in terms], dtype=np.int32)
+    return np.array([known.get(term, -1) for term in terms], dtype=np.int32)

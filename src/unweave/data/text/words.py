@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.text.characters import ascii_fold, word_characters
+from unweave.data.text.joining import Cutting
 from unweave.kernels.words import fill_slots, join_words, merge_runs, merge_words, split_words
 
-_FIRST_WORDS, _FIRST_RUNS = 1 << 15, 1 << 17
+_FIRST_WORDS, _FIRST_RUNS = 1 << 15, 1 << 17  # of a part
+_FIRST = 1 << 8  # of all parts: a query has few
 _MOST = np.iinfo(np.int32).max // 4
+_NO_OTHERS = np.zeros(1, np.bool_)
 
 
 @dataclass
@@ -27,25 +30,32 @@ class Split:
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
 
+    def texts(self) -> list[str]:
+        """The words."""
+        data = self.data.tobytes()
+        return [data[a : a + n].decode() for a, n in zip(self.starts.tolist(), self.lengths.tolist())]
 
-def split(data: NDArray[np.uint8], bounds: NDArray[np.int64], *, lowercase: bool, marks: str, least: int) -> Split:
+
+def split(data: NDArray[np.uint8], bounds: NDArray[np.int64], cutting: Cutting) -> Split:
     """Cut documents into words; ASCII letters are lowered in place.
 
     >>> text = np.frombuffer(bytearray(b"One two, ONE"), np.uint8)
-    >>> split(text, np.array([0, 12]), lowercase=True, marks="split", least=2).ids
+    >>> split(text, np.array([0, 12]), Cutting()).ids
     array([0, 1, 0], dtype=int32)
     """
     # the table of all characters takes a moment to make, which plain English does not need
-    is_word = word_characters(marks) if len(data) and data.max() > 127 else np.zeros(1, np.bool_)
-    fold = ascii_fold(lowercase)
-    ids, ends = np.empty(len(data) // (least + 1) + len(bounds), np.int32), np.empty(len(bounds) - 1, np.int64)
-    room = _FIRST_WORDS
+    plain = data.tobytes().isascii()
+    is_word = _NO_OTHERS if plain else word_characters(cutting.marks, cutting.digits)
+    fold, least = ascii_fold(cutting.lowercase, cutting.digits), cutting.least
+    most = len(data) // (least + 1) + len(bounds)
+    ids, ends = np.empty(most, np.int32), np.empty(len(bounds) - 1, np.int64)
+    room = 1 << (min(most, _FIRST_WORDS) - 1).bit_length()
     while True:
         hashes, starts, lengths = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int64)
         slots = np.zeros(2 * room, np.int32)
         n = split_words(data, bounds, fold, is_word, least, slots, hashes, starts, lengths, ids, ends)
         if n >= 0:
-            return Split(data, ids[: ends[-1]].copy(), ends, hashes[:n].copy(), starts[:n].copy(), lengths[:n].copy())
+            return Split(data, _kept(ids, ends[-1]), ends, _kept(hashes, n), _kept(starts, n), _kept(lengths, n))
         room *= 4
 
 
@@ -54,10 +64,10 @@ class WordTable:
 
     def __init__(self) -> None:
         self.count = 0
-        self._slots = np.zeros(2 * _FIRST_WORDS, np.int32)
-        self._hashes = np.empty(_FIRST_WORDS, np.uint64)
-        self._starts = np.zeros(_FIRST_WORDS + 1, np.int64)
-        self._text = np.empty(8 * _FIRST_WORDS, np.uint8)
+        self._slots = np.zeros(2 * _FIRST, np.int32)
+        self._hashes = np.empty(_FIRST, np.uint64)
+        self._starts = np.zeros(_FIRST + 1, np.int64)
+        self._text = np.empty(8 * _FIRST, np.uint8)
 
     def merge(self, part: Split) -> NDArray[np.int32]:
         """The number here of each word of a part."""
@@ -112,9 +122,9 @@ class RunTable:
 
     def __init__(self) -> None:
         self.count = 0
-        self._slots = np.zeros(2 * _FIRST_RUNS, np.int32)
-        self._hashes = np.empty(_FIRST_RUNS, np.uint64)
-        self._prefixes, self._lasts = np.empty(_FIRST_RUNS, np.int32), np.empty(_FIRST_RUNS, np.int32)
+        self._slots = np.zeros(2 * _FIRST, np.int32)
+        self._hashes = np.empty(_FIRST, np.uint64)
+        self._prefixes, self._lasts = np.empty(_FIRST, np.int32), np.empty(_FIRST, np.int32)
 
     def merge(self, part: Runs) -> NDArray[np.int32]:
         """The number here of each run of a part."""
@@ -138,6 +148,11 @@ class RunTable:
             found = [f"{words[last]} {text}" if r >= 0 else text for r, last, text in zip(runs.tolist(), lasts, found)]
             runs = np.where(runs >= 0, self._prefixes[runs], -1)
         return found
+
+
+def _kept(array: NDArray, n: int) -> NDArray:
+    """The first n entries, without holding much more."""
+    return array[:n].copy() if 2 * n < len(array) else array[:n]
 
 
 def _longer(array: NDArray, need: int) -> NDArray:
