@@ -12,6 +12,7 @@ import unweave
 from tests.report.pages import blobs, read, topics
 from unweave import report
 from unweave.data.named import NamedTable
+from unweave.report.parts import strength_words, strengths
 from unweave.report.ticks import captions
 from unweave.report.words import called, noun
 
@@ -89,3 +90,19 @@ def test_what_has_no_components_says_so():
 def test_ticks_near_each_other_are_told_apart():
     labels, _ = captions([520.58573, 520.585732, 520.585734])
     assert len(set(labels)) == 3
+
+
+@pytest.mark.parametrize("model", [unweave.GaussianMixture(4), unweave.KMeans(4)], ids=lambda model: type(model).__name__)
+def test_shares_of_groups_are_those_of_the_rows(model):
+    rng = np.random.default_rng(0)
+    middles = [(0, 0), (9, 0), (0, 9), (9, 9)]
+    X = np.concatenate([rng.normal(m, 0.5, size=(20 * (i + 1), 2)) for i, m in enumerate(middles)])
+    model.fit(X)
+    np.testing.assert_allclose(np.sort(strengths(model)), [0.1, 0.2, 0.3, 0.4], atol=1e-3)
+    assert strength_words(model) == "of the rows"
+
+
+def test_groups_are_counted_in_whole_numbers_on_the_axis():
+    figure = unweave.KMeans(2).fit(blobs()).plot()
+    ticks = [tick for axis in figure.axes if axis.get_xlabel() == "group" for tick in axis.get_xticks()]
+    assert ticks and all(tick == round(tick) for tick in ticks)

@@ -78,10 +78,12 @@ class _Top:
             axis, sizes = axes.pop(0), self.groups["sizes"]
             axis.bar(range(1, len(sizes) + 1), sizes, color=[_COLOURS[i % 7] for i in range(len(sizes))])
             axis.set(xlabel="group", ylabel="rows")
+            axis.xaxis.get_major_locator().set_params(integer=True)
         if self.spectrum:
             axis, shares = axes.pop(0), 100 * np.array(self.spectrum["shares"])
             axis.bar(range(1, len(shares) + 1), shares, color=_COLOURS[0])
             axis.set(xlabel="component", ylabel=f"% {self.spectrum['of']}")
+            axis.xaxis.get_major_locator().set_params(integer=True)
             if self.spectrum["knee"]:
                 axis.axvline(self.spectrum["knee"] + 0.5, color=_BELOW, linestyle="--", linewidth=1)
 
@@ -112,5 +114,6 @@ def _bars(axis: Any, top: list) -> None:
     axis.barh(range(len(top)), weights, color=[_COLOURS[0] if weight >= 0 else _BELOW for weight in weights])
     axis.set_yticks(range(len(top)), names, fontsize=7)
     axis.tick_params(axis="x", labelsize=7)
+    axis.locator_params(axis="x", nbins=4)
     axis.invert_yaxis()
     axis.axvline(0, color="#888888", linewidth=0.6)

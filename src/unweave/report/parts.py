@@ -95,7 +95,7 @@ def strengths(model: Any) -> NDArray | None:
     codes = getattr(model, "codes_", None)
     if codes is None or codes.shape[1] < k or not in_columns(model):
         return None
-    if sp.issparse(codes):
+    if _share_rows(codes):
         sizes = np.asarray(codes.sum(axis=0), dtype=np.float64).ravel()[:k]
     else:
         sizes = np.linalg.norm(codes[:, :k], axis=0) * np.linalg.norm(components_of(model), axis=1)
@@ -108,4 +108,11 @@ def strength_words(model: Any) -> str:
         return "of all words"
     if getattr(model, "explained_variance_ratio_", None) is not None:
         return "of the variance"
-    return "of the rows" if sp.issparse(getattr(model, "codes_", None)) else "of the total strength"
+    return "of the rows" if _share_rows(getattr(model, "codes_", None)) else "of the total strength"
+
+
+def _share_rows(codes: Any) -> bool:
+    """Whether codes deal every row out among the components: labels, or numbers that are not negative and sum to 1."""
+    if codes is None or sp.issparse(codes):
+        return codes is not None
+    return bool(codes.size and codes.min() >= 0 and np.allclose(codes.sum(axis=1), 1, atol=1e-3))
