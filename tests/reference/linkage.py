@@ -55,9 +55,54 @@ def nearest_cluster(means, sizes, own):
     return min((cost, j ^ own, j) for j, cost in enumerate(costs) if j != own)
 
 
-def nearest_in_row(distances, live, r):
-    """The nearest live cluster of r in a table of distances."""
-    return min((distances[r, j], j ^ r, j) for j in live if j != r)
+def nearest_of_all(distances):
+    """Distance of every cluster to its nearest, from a square table."""
+    return np.array([min(d for j, d in enumerate(row) if j != i) for i, row in enumerate(distances)], distances.dtype)
+
+
+def mutual(distances):
+    """Pairs i < j that are each other's nearest, from a square table without ties."""
+    nearest = [min((d, j) for j, d in enumerate(row) if j != i)[1] for i, row in enumerate(distances)]
+    return {(i, j) for i, j in enumerate(nearest) if nearest[j] == i and i < j}
+
+
+def squeezed(distances, first, second, share, rule):
+    """The square table of clusters made of `first` and `second` (equal: left as they are)."""
+    combine = {1: max, -1: min, 0: None}[rule]
+
+    def joined(x, y, t):
+        return combine(x, y) if combine else (1 - t) * x + t * y
+
+    table = np.zeros((len(first), len(first)))
+    for i, (a, b) in enumerate(zip(first, second)):
+        for j, (c, d) in enumerate(zip(first, second)):
+            if i != j:
+                to_c = joined(distances[a, c], distances[b, c], share[i])
+                to_d = joined(distances[a, d], distances[b, d], share[i])
+                table[i, j] = joined(to_c, to_d, share[j])
+    return table
+
+
+def named_joins(pairs, n):
+    """For each join the numbers of its two clusters in scipy's counting, and its rows."""
+    clusters, names, found = {i: {i} for i in range(n)}, {i: i for i in range(n)}, []
+    for i, (a, b) in enumerate(pairs):
+        one = next(c for c, rows in clusters.items() if a in rows)
+        two = next(c for c, rows in clusters.items() if b in rows)
+        clusters[one] = clusters[one] | clusters.pop(two)
+        found.append((min(names[one], names[two]), max(names[one], names[two]), len(clusters[one])))
+        names[one] = n + i
+    return found
+
+
+def labels_after(pairs, n):
+    """The cluster of each row after these joins, numbered as they appear."""
+    labels = list(range(n))
+    for a, b in pairs:
+        old, new = labels[b], labels[a]
+        labels = [new if label == old else label for label in labels]
+    seen = list(dict.fromkeys(labels))
+    return [seen.index(label) for label in labels]
 
 
 def joined_row(distances, live, a, b, share_a, share_b, rule):

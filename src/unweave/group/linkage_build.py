@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 from numpy.typing import NDArray
 
 from unweave.factorization.settings import make_loop
@@ -56,19 +55,7 @@ def _scheme(X: NDArray, linkage: str, metric: str):
     if len(X) > MOST_ROWS:
         raise ValueError(
             f"linkage={linkage!r} with metric={metric!r} keeps all distances of {len(X)} rows, and {MOST_ROWS} is the "
-            "limit (2 GiB): use linkage='ward' or 'single' with metric='euclidean', or fit a sample of the rows"
+            "limit (1 GiB): use linkage='ward' or 'single' with metric='euclidean', or fit a sample of the rows"
         )
     why = "needs the distance of every pair of rows"
-    return Table(_all_distances(X, metric), linkage), "mutual nearest neighbours in a table of distances", why
-
-
-def _all_distances(X: NDArray, metric: str) -> NDArray[np.float64]:
-    from scipy.spatial.distance import pdist, squareform
-
-    distances = squareform(pdist(X.astype(np.float64), metric))
-    if not np.isfinite(distances).all():
-        raise ValueError(
-            f"metric={metric!r} is not defined for some rows of X (constant or zero rows): drop these rows or use "
-            "another metric"
-        )
-    return distances
+    return Table(X, linkage, metric), "mutual nearest neighbours in a table of distances", why

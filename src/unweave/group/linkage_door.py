@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from unweave.data.table import check_table
 from unweave.group.kmeans_assign import one_hot
+from unweave.parallel import get_num_threads
+from unweave.solve.warn import warn_user
 
 _HOLES = (
     "Input X contains NaN, and distances between rows need every entry; fill the holes first (unweave.TableImputer)"
@@ -43,6 +45,40 @@ def squares_to_mean(X: NDArray, labels: NDArray, means: NDArray) -> NDArray[np.f
     """Squared distance of every row to the mean of its group."""
     gaps = X.astype(np.float64) - means[labels]
     return np.einsum("ij,ij->i", gaps, gaps)
+
+
+def nearest_rows(rows: NDArray, X: NDArray, k: int, metric: str = "euclidean") -> tuple[NDArray, NDArray]:
+    """For each row of X the distances to the k nearest of `rows` and their numbers, nearest first."""
+    if metric == "euclidean":
+        from scipy.spatial import cKDTree
+
+        return cKDTree(rows).query(X, k=list(range(1, k + 1)), workers=get_num_threads())
+    from sklearn.neighbors import NearestNeighbors
+
+    distances, near = NearestNeighbors(n_neighbors=k, metric=metric, algorithm="brute").fit(rows).kneighbors(X)
+    if not np.isfinite(distances).all():
+        raise ValueError(f"metric={metric!r} is not defined for some rows of X (constant rows): drop these rows")
+    return distances, near
+
+
+def gap_to_others(rows: NDArray, X: NDArray, metric: str = "euclidean") -> NDArray[np.float64]:
+    """Distance of each row of X to the nearest of `rows`; of a row that is one of them, to the nearest other one.
+
+    >>> gap_to_others(np.array([[0.0], [1.0], [5.0]]), np.array([[5.0], [1.5]])).tolist()
+    [4.0, 0.5]
+    """
+    distances, near = nearest_rows(rows, X, min(2, len(rows)), metric)
+    itself = (rows[near[:, 0]] == X).all(axis=1)
+    return np.where(itself, distances[:, -1], distances[:, 0])
+
+
+def warn_of_equal_rows(distinct: int, k: int) -> None:
+    """Say that there are fewer clusters than asked for, because equal rows are never separated."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warn_user(
+        f"only {distinct} rows differ, so there are {distinct} clusters and not n_clusters={k}", ConvergenceWarning
+    )
 
 
 def need_floats(values, shape: tuple[int, ...], name: str, looked_at: bool) -> None:

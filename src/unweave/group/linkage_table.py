@@ -5,44 +5,98 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave import parallel
-from unweave.group.linkage_pairs import Pairs
-from unweave.kernels.linkage import join_in_table, nearest_in_table
+from unweave.group.linkage_distances import distance_table, squeeze
+from unweave.group.linkage_tree import Merges
+from unweave.kernels.linkage_table import follow_chain, join_in_place, mutual_pairs
 
-MOST_ROWS = 16_384  # a table of their distances is 2 GiB
+MOST_ROWS = 16_384  # a table of their distances is 1 GiB
 RULES = {"complete": 1, "average": 0, "single": -1}
-_CELLS = 1 << 22  # distances that one call looks at
+_FEW = 16  # a round that joins less than one cluster of this many is not worth a new table
+_SMALL = 256  # clusters whose table is so small that a chain through it is the quickest
+_CHAIN = 1 << 24  # distances that one chain looks at, about
 
 
-class Table(Pairs):
-    """Distances between all clusters in one square table (float64), joined by the rule of Lance and Williams.
+class Table:
+    """A scheme of the one loop: in rounds, all pairs of clusters that are each other's nearest are joined at once.
 
-    Complete: the largest distance of a pair of rows, average: the mean over all pairs (UPGMA), single: the smallest.
+    For these linkages a join never brings a third cluster nearer than the nearer of the two was, so such pairs are
+    joins of the final tree in whatever order they are made. Each round writes the table of distances anew, smaller
+    (:mod:`unweave.kernels.linkage_table`). A table with few such pairs is joined along a chain of neighbours.
 
-    Reference: G. N. Lance, W. T. Williams, Comput. J. 9 (1967).
+    ``who[i]`` is a row that stands for cluster i, ``sizes`` and ``floor`` its rows and the height at which it was made
+    (rounding may not undercut it). The table belongs to the scheme; a state from elsewhere (a checkpoint) is brought
+    about by making its joins again.
     """
 
-    def __init__(self, distances: NDArray[np.float64], linkage: str):
-        self.given, self.rule = distances, RULES[linkage]
-        super().__init__(len(distances))
+    def __init__(self, X: NDArray, linkage: str, metric: str):
+        self.X, self.metric, self.rule = X, metric, RULES[linkage]
+        self._begin()
 
-    def _reset(self) -> None:
-        self.table, self.sizes = self.given.copy(), np.ones(self.n)
-        self.live = np.arange(self.n)
+    def start(self) -> dict:
+        return Merges.none(len(self.X))
 
-    def _heights(self, a: NDArray, b: NDArray) -> NDArray[np.float64]:
-        return self.table[a, b]
+    def step(self, state: dict) -> tuple[dict, float]:
+        if int(state["done"]) != self.done:
+            self._again(state)
+        pairs = self._mutual()
+        rows, heights = self._chain() if len(pairs) * _FEW < len(self.who) else self._round(pairs)
+        self.done += len(rows)
+        return Merges.add(state, rows, heights)
 
-    def _join(self, a: NDArray, b: NDArray) -> None:
-        for i, j in zip(a.tolist(), b.tolist()):
-            s, t = self.sizes[i], self.sizes[j]
-            join_in_table(self.table, self.live, i, j, s / (s + t), t / (s + t), self.rule, 0, len(self.live))
-            self.sizes[i] += t
-            self.live = self.live[self.live != j]
+    def _begin(self) -> None:
+        """Every row is a cluster of its own."""
+        n = len(self.X)
+        self.table, self.near, self.who = distance_table(self.X, self.metric)
+        self.done, self.sizes, self.floor = 0, np.ones(n, np.int64), np.zeros(n)
 
-    def _search(self, queries: NDArray) -> None:
-        parallel.run(
-            lambda start, stop: nearest_in_table(self.table, self.live, queries, self.partner, self.near, start, stop),
-            len(queries),
-            int(np.clip(_CELLS // max(1, len(self.live)), 1, 256)),
-        )
+    def _mutual(self) -> NDArray[np.int64]:
+        """Pairs of clusters that are each other's nearest; none of a small table."""
+        n = len(self.who)
+        pairs = np.empty((n // 2, 2), np.int64)
+        if n <= _SMALL:
+            return pairs[:0]
+        order = np.argsort(self.near, kind="stable")
+        return pairs[: mutual_pairs(self.table, self.near, order, np.zeros(n, np.int8), pairs)]
+
+    def _round(self, pairs: NDArray) -> tuple[NDArray, NDArray]:
+        """Join pairs of which no two share a cluster: rows that stand for them, and heights."""
+        a, b = pairs.T
+        heights = np.maximum(self.near[a].astype(np.float64), np.maximum(self.floor[a], self.floor[b]))
+        rows = self.who[pairs]
+        second, stays = np.arange(len(self.who)), np.ones(len(self.who), bool)
+        second[a], stays[b], self.floor[a] = b, False, heights
+        self._squeeze(np.flatnonzero(stays), second)
+        return rows, heights
+
+    def _chain(self) -> tuple[NDArray, NDArray]:
+        """Some joins along a chain of neighbours, then the table without the clusters that are gone."""
+        n = len(self.who)
+        count = n - 1 if n <= _SMALL else max(1, min(n // 8, _CHAIN // n))
+        pairs, heights = np.empty((count, 2), np.int64), np.empty(count)
+        follow_chain(self.table, n, self.sizes, self.rule, pairs, heights)
+        for i, (a, b) in enumerate(pairs.tolist()):
+            heights[i] = self.floor[a] = max(heights[i], self.floor[a], self.floor[b])
+        rows = self.who[pairs]
+        self._squeeze(np.flatnonzero(self.sizes), np.arange(n))
+        return rows, heights
+
+    def _squeeze(self, first: NDArray, second: NDArray) -> None:
+        """The table of the clusters `first`, each joined with its `second` (or with itself: left as it is)."""
+        n, second = len(self.who), second[first]
+        joined = np.where(second == first, 0, self.sizes[second])
+        self.sizes = self.sizes[first] + joined
+        self.near = squeeze(self.table, n, first, second, joined / self.sizes, self.rule)
+        self.who, self.floor = self.who[first], self.floor[first]
+
+    def _again(self, state: dict) -> None:
+        """Make the joins of a state once more, in place, one by one."""
+        self._begin()
+        n, self.done = len(self.X), int(state["done"])
+        place = np.argsort(self.who)
+        for rows, height in zip(state["pairs"][: self.done], state["heights"].tolist()):
+            a, b = sorted(place[rows].tolist())
+            s, t = self.sizes[[a, b]].tolist()
+            join_in_place(self.table, n, a, b, self.table.dtype.type(t / (s + t)), self.rule)
+            self.sizes[a], self.sizes[b] = s + t, 0
+            self.floor[a] = height
+        self._squeeze(np.flatnonzero(self.sizes), np.arange(n))

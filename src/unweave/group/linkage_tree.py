@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.kernels.linkage import leaf_labels, name_joins
+
 
 class Merges:
     """Joins found so far, as a state of the one loop: ``pairs`` of rows that stand for clusters, their ``heights``, and
@@ -39,42 +41,13 @@ def linkage_of(state: dict) -> NDArray[np.float64]:
     heights = state["heights"][:done]
     order = np.argsort(heights, kind="stable")
     Z = np.empty((n - 1, 4))
-    forest = _Forest(n)
-    for i, (a, b) in enumerate(state["pairs"][:done][order].tolist()):
-        Z[i, :2], Z[i, 3] = forest.join(a, b)
-    Z[:done, 2] = heights[order]
-    if done < n - 1:
-        roots = [r for r in range(n) if forest.find(r) == r]
-        for i, other in enumerate(roots[1:], done):
-            Z[i, :2], Z[i, 3] = forest.join(roots[0], other)
-        Z[done:, 2] = np.inf
+    names, sizes = name_joins(state["pairs"][:done][order], Z)
+    Z[:done, 2], Z[done:, 2] = heights[order], np.inf
+    if done < n - 1:  # what is left joins the first of the clusters, one after the other
+        Z[done:, 0], Z[done:, 1] = names[1:], np.r_[names[0], np.arange(n + done, 2 * n - 2)]
+        Z[done:, :2].sort(axis=1)
+        Z[done:, 3] = np.cumsum(sizes)[1:]
     return Z
-
-
-class _Forest:
-    """Union of sets with path halving; each set knows its name in scipy's counting and its size."""
-
-    def __init__(self, n: int):
-        self.parent, self.name, self.size = list(range(n)), list(range(n)), [1] * n
-        self.next = n
-
-    def find(self, a: int) -> int:
-        parent = self.parent
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        return a
-
-    def join(self, a: int, b: int) -> tuple[tuple[int, int], int]:
-        """Join the sets of a and b: their names in order, and the size of the union."""
-        a, b = self.find(a), self.find(b)
-        if self.size[a] < self.size[b]:
-            a, b = b, a
-        names = sorted((self.name[a], self.name[b]))
-        self.parent[b] = a
-        self.size[a] += self.size[b]
-        self.name[a], self.next = self.next, self.next + 1
-        return (names[0], names[1]), self.size[a]
 
 
 def clusters_at(Z: NDArray, height: float) -> int:
@@ -88,12 +61,9 @@ def cut_labels(Z: NDArray, n_clusters: int) -> NDArray[np.int64]:
     >>> cut_labels(np.array([[1.0, 2, 1, 2], [0, 3, 2, 3]]), 2).tolist()
     [0, 1, 1]
     """
-    n = len(Z) + 1
-    top = np.arange(2 * n - 1)
-    made = n - n_clusters
-    for i in range(made - 1, -1, -1):
-        top[Z[i, :2].astype(np.intp)] = top[n + i]
-    _, first, labels = np.unique(top[:n], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[labels.reshape(-1)]
+    labels = np.empty(len(Z) + 1, np.int64)
+    children = Z[: len(labels) - n_clusters, :2].astype(np.int64)
+    if children.size and not 0 <= children.min() <= children.max() < len(labels) + len(children):
+        raise ValueError("linkage_ is not a tree: it joins clusters that were never made")
+    leaf_labels(children, labels)
+    return labels

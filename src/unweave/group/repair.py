@@ -14,6 +14,7 @@ from unweave.solve.iterate import Loop
 _PATIENCE = 12  # Lloyd steps that a swap is given to pay
 _HOPE = 10.0  # times the last fall, as far as a trial may lie above the best and go on
 _LEAST = 1e-9  # relative fall that counts
+_MEAGRE = 2  # repairs in a row that, with the Lloyd steps after them, lower the objective by less than `tol`: enough
 _RISK = 6.0  # a swap may promise to cost this many times the mean loss of a cluster and still be tried
 
 
@@ -22,7 +23,8 @@ class Repaired:
 
     A swap takes away the centre whose rows cost least elsewhere and splits the cluster that 2-means divides best. It is
     kept if the objective falls below the one before within a few Lloyd steps, so the history never rises; then
-    Lloyd goes on. The fit ends when a round finds nothing.
+    Lloyd goes on. The fit ends when a round finds nothing, or when two repairs in a row have paid less than `tol`: wide
+    tables always hold another swap that pays a little.
 
     References
     ----------
@@ -35,7 +37,14 @@ class Repaired:
         self.objective, self.weights, self.k, self.tol = objective, weights, k, tol
 
     def start(self, centres: NDArray) -> dict:
-        return {**self.scheme.start(centres), "value": np.inf, "calm": False, "repaired": False}
+        return {
+            **self.scheme.start(centres),
+            "value": np.inf,
+            "calm": False,
+            "repaired": False,
+            "mark": np.inf,
+            "meagre": 0,
+        }
 
     def pace(self, loop: Loop) -> Loop:
         """The scheme itself watches `tol`: a small fall calls for a repair before it ends the fit."""
@@ -46,12 +55,23 @@ class Repaired:
 
     def step(self, state: dict) -> tuple[dict, float]:
         if state["calm"] and not state["repaired"]:
-            found = self._better(state)
-            return ({**state, "repaired": True}, state["value"]) if found is None else (found, found["value"])
+            return self._repair(state)
         new, value = self.scheme.step(state)
-        slow = self.tol > 0 and value >= (1 - self.tol) * state["value"]
-        calm = self.scheme.settled(new) or slow
-        return {**new, "value": value, "calm": bool(calm), "repaired": state["repaired"]}, value
+        calm = self.scheme.settled(new) or self._little(state["value"], value)
+        kept = {name: state[name] for name in ("repaired", "mark", "meagre")}
+        return {**new, "value": value, "calm": bool(calm), **kept}, value
+
+    def _little(self, before: float, value: float) -> bool:
+        return self.tol > 0 and value >= (1 - self.tol) * before
+
+    def _repair(self, state: dict) -> tuple[dict, float]:
+        """A round of trials; ``mark`` is the objective when the last one began."""
+        value = state["value"]
+        meagre = state["meagre"] + 1 if self._little(state["mark"], value) else 0
+        found = None if meagre == _MEAGRE else self._better(state)
+        if found is None:
+            return {**state, "repaired": True}, value
+        return {**found, "mark": value, "meagre": meagre}, found["value"]
 
     def _better(self, state: dict) -> dict | None:
         """The state after the first swap that pays, None if none does."""

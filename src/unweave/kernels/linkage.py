@@ -1,12 +1,10 @@
-"""Nearest clusters, for trees that are built from pairs of mutual neighbours.
+"""Nearest clusters by Ward's cost, for trees that are built from pairs of mutual neighbours; trees of joins.
 
 Ward's cost of joining two clusters, ``2 s t / (s + t) |x - y|^2`` for sizes s, t and means x, y, is searched among
 means that stand in tiles of 128, transposed. It grows with t, so a tile's lightest cluster and the box around its means
 bound it from below, and tiles that cannot hold the answer are left out. Of equal costs the partner whose number differs
 from one's own in the lowest bits is taken (the smallest ``a ^ b``): a rule that both partners agree on, so that a table
 full of ties falls into many pairs at once and not into one.
-
-For the linkages that need all distances, rows of the table of distances are searched and joined instead.
 """
 
 from __future__ import annotations
@@ -58,34 +56,46 @@ def nearest_means(tiles, low, high, who, sizes, lightest, safe, means, own, weig
 
 
 @kernel
-def nearest_in_table(distances, live, queries, partner, near, start, stop):
-    """``partner[r]``, ``near[r]``: the nearest live cluster of ``r = queries[i]``, for queries ``[start, stop)``."""
-    for i in range(start, stop):
-        r = queries[i]
-        best, least = -1, np.inf
-        for j in live:
-            value = distances[r, j]
-            if j != r and (value < least or (value == least and (j ^ r) < (best ^ r)) or best < 0):
-                best, least = j, value
-        partner[r] = best
-        near[r] = least
+def name_joins(pairs, tree):
+    """Rows of scipy's tree, heights apart: join i of rows that stand for clusters makes cluster n + i.
+
+    ``tree[i, 0] < tree[i, 1]`` are the numbers of the clusters that are joined, ``tree[i, 3]`` the rows of their union.
+    Returns the numbers of the clusters that are left, with their sizes.
+    """
+    n = len(tree) + 1
+    parent, name, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    for i in range(len(pairs)):
+        a, b = pairs[i, 0], pairs[i, 1]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        if size[a] < size[b]:
+            a, b = b, a
+        tree[i, 0] = min(name[a], name[b])
+        tree[i, 1] = max(name[a], name[b])
+        parent[b] = a
+        size[a] += size[b]
+        tree[i, 3] = size[a]
+        name[a] = n + i
+    roots = parent == np.arange(n)
+    return name[roots], size[roots]
 
 
 @kernel
-def join_in_table(distances, live, a, b, share_a, share_b, farthest, start, stop):
-    """Distances of a joined with b to the live clusters ``[start, stop)``, written over those of a.
-
-    The larger of the two if `farthest` is 1 (complete), the smaller if -1 (single), else their weighted mean (average).
-    """
-    for i in range(start, stop):
-        j = live[i]
-        if j in (a, b):
-            continue
-        x, y = distances[a, j], distances[b, j]
-        value = share_a * x + share_b * y
-        if farthest == 1:
-            value = x if x > y else y
-        elif farthest == -1:
-            value = x if x < y else y
-        distances[a, j] = value
-        distances[j, a] = value
+def leaf_labels(children, labels):
+    """The cluster of every leaf after the joins `children` of a tree, numbered as they appear."""
+    n, made = len(labels), len(children)
+    top = np.arange(n + made)
+    for i in range(made - 1, -1, -1):
+        top[children[i, 0]] = top[n + i]
+        top[children[i, 1]] = top[n + i]
+    number = np.full(n + made, -1)
+    count = 0
+    for leaf in range(n):
+        if number[top[leaf]] < 0:
+            number[top[leaf]] = count
+            count += 1
+        labels[leaf] = number[top[leaf]]

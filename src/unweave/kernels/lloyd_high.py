@@ -69,26 +69,9 @@ def _search_group(X, centres, i, a, own, members, begin, end):
 
 @kernel
 def decide_direct(
-    X,
-    centres,
-    old,
-    new,
-    upper,
-    lower,
-    path,
-    group_path,
-    half,
-    apart,
-    sizes,
-    group,
-    starts,
-    members,
-    slack,
-    most,
-    later,
-    start,
-    stop,
-):
+    X, centres, old, half, apart, sizes, group, most, later, new, upper, lower, path, group_path, starts, members,
+    slack, start, stop,
+):  # fmt: skip
     """Labels of rows ``[start, stop)`` by bounds and single distances; returns the number of rows put off.
 
     ``half[a]`` and ``apart[a, g]`` are half the distance of centre a to the nearest other centre, of group g. Rows that

@@ -145,52 +145,18 @@ class HighRows:
         sizes = sizes.astype(np.float32)
         half, apart = self._separations(centres, members, starts)
         path, group_path = rounded_up(state["path"]), rounded_up(state["group_path"])
-        upper, lower, slack, error = state["upper"], state["lower"], slack_of(d), product_error(d, X.dtype)
-        centre_norms, most = row_norms(centres).astype(X.dtype), DIRECT_SHARE * k
+        # What both kernels keep: the labels and the bounds, and how far the centres went since.
+        kept = (new, state["upper"], state["lower"], path, group_path, starts, members, slack_of(d))
+        centre_norms, error, most = row_norms(centres).astype(X.dtype), product_error(d, X.dtype), DIRECT_SHARE * k
 
         def chunk(start: int, stop: int) -> None:
             later = np.empty(stop - start, np.int64)
-            postponed = decide_direct(
-                X,
-                centres,
-                old,
-                new,
-                upper,
-                lower,
-                path,
-                group_path,
-                half,
-                apart,
-                sizes,
-                group,
-                starts,
-                members,
-                slack,
-                most,
-                later,
-                start,
-                stop,
-            )
+            wanted = (old, half, apart, sizes, group, most, later)
+            postponed = decide_direct(X, centres, *wanted, *kept, start, stop)
             if postponed:
                 rows = later[:postponed]
                 block = X[start:stop] if postponed == stop - start else X[rows]
-                decide_product(
-                    X,
-                    centres,
-                    norms,
-                    centre_norms,
-                    block @ centres.T,
-                    error,
-                    new,
-                    upper,
-                    lower,
-                    path,
-                    group_path,
-                    starts,
-                    members,
-                    slack,
-                    rows,
-                )
+                decide_product(X, centres, norms, centre_norms, block @ centres.T, error, *kept, rows)
 
         parallel.run(chunk, n, chunk_rows(d, k, 2048))
         return new
