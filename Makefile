@@ -11,7 +11,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser test demo lint format bench fuzz test-oldest api clean
+.PHONY: help setup browser fresh-kernels test demo lint format bench fuzz test-oldest api clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
@@ -39,7 +39,12 @@ browser:
 	  apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
 	  echo "no chromium on the path and none could be installed: browser tests will be skipped"
 
-test: $(VENV)/.has-test browser
+# Kernels take in the code of others, which numba does not watch: what is older than any kernel's source goes.
+fresh-kernels:
+	@newest=$$(ls -t src/unweave/kernels/*.py | head -1); \
+	  find src/unweave/kernels/__pycache__ $(OLDEST)/numba -name '*.nb[ic]' ! -newer $$newest -delete 2>/dev/null || true
+
+test: $(VENV)/.has-test browser fresh-kernels
 	$(PY) -m unweave.cli.main warmup
 	$(PYTEST) $(PY) -m pytest -n 2
 
@@ -55,7 +60,7 @@ format: $(VENV)/.has-dev
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(VENV)/.has-bench
+bench: $(VENV)/.has-bench fresh-kernels
 	$(PY) -m unweave.cli.main warmup
 	$(PY) -m benchmarks --data $(DATA) $(BENCH)
 
@@ -68,7 +73,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	touch $@
 
 # Its own cache: two versions of numba must not read each other's files.
-test-oldest: $(OLDEST)/.installed
+test-oldest: $(OLDEST)/.installed fresh-kernels
 	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/python -m unweave.cli.main warmup
 	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(PYTEST) $(OLDEST)/bin/python -m pytest -n 2
 

@@ -31,17 +31,29 @@ def matched(found, true):
     return max(min(0.5 * np.abs(f - t).sum() for f in found) for t in true)
 
 
-def test_counts_stay_whole_while_sampling(rng):
+def test_sampling_leaves_the_old_state_alone_and_may_go_back(rng):
     X = planted(n=60)[0]
     scheme = Gibbs(Corpus(sp.csr_array(X), 4), np.full(4, 0.1), 0.05, (True, True))
-    state = scheme.begin(rng)
+    state = first = scheme.begin(rng)
+    before = {name: np.copy(value) for name, value in first.items()}
     for _ in range(12):
-        before = state["z"].copy(), state["words"].copy()
-        new, _ = scheme.step(state)
-        assert np.array_equal(state["z"], before[0]) and np.array_equal(state["words"], before[1])
-        state = new
-    assert np.array_equal(state["words"], scheme._count(scheme.names, state["z"], X.shape[1]))
-    assert np.array_equal(state["words"].sum(axis=1), X.sum(axis=0))
+        state, value = scheme.step(state)
+        assert np.isfinite(value)
+    again = scheme.step(first)[0]["z"]
+    assert all(np.array_equal(first[name], value) for name, value in before.items())
+    assert np.array_equal(again, Gibbs(scheme.corpus, scheme.alpha, 0.05, (True, True)).step(first)[0]["z"])
+
+
+def test_many_topics_are_sampled_as_well():
+    X, _ = planted(n=300)
+    model = LDA(100, inference="gibbs", max_iter=60).fit(X)
+    assert model.perplexity(X) < 25 and "topics each document has" in str(model.plan_)
+
+
+def test_gibbs_refuses_more_words_than_it_can_keep():
+    with pytest.raises(ValueError, match=r"holds 1e\+09 words .* use inference='collapsed'"):
+        LDA(2, inference="gibbs").fit([[1e9, 1.0], [1.0, 2.0]])
+    assert np.isfinite(LDA(2, max_iter=5, tol=0).fit([[1e9, 1.0], [1.0, 2.0]]).topics_).all()
 
 
 @pytest.mark.parametrize("inference", ALL)

@@ -9,9 +9,9 @@ from tests.reference import lda as twin
 from unweave.explain.lda_collapsed import Collapsed
 from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_gibbs import Gibbs
-from unweave.explain.lda_priors import expected_sums, fit_dirichlet, inverse_digamma, learn_alpha
+from unweave.explain.lda_priors import counted_sums, expected_sums, fit_dirichlet, inverse_digamma, learn_alpha
 from unweave.explain.lda_variational import expect
-from unweave.kernels.lda_gibbs import gibbs_range
+from unweave.kernels.lda_gibbs import gibbs_range, prior_sums_range
 from unweave.kernels.lda_priors import digamma
 
 
@@ -50,20 +50,65 @@ def test_variational_documents_are_their_twin(dtype, rng):
     np.testing.assert_allclose(gained, expected[1], rtol=tolerance, atol=tolerance)
 
 
-def test_gibbs_sweep_is_its_twin(dtype, rng):
-    X = rng.poisson(0.6, (15, 12)).astype(dtype)
-    scheme = Gibbs(Corpus(sp.csr_array(X), 4), np.array([0.1, 0.2, 0.3, 0.4]), 0.05, (False, False))
-    state = scheme.begin(rng)
-    totals, z, values = state["words"].sum(axis=0, dtype=np.float64), np.empty_like(state["z"]), np.empty(15)
-    corpus = scheme.corpus
-    counts = np.ascontiguousarray(state["words"][corpus.words[0]])
+def drawn(scheme, z, seed):
+    """One wave over all documents with the counts of `z`."""
+    corpus, dtype, alpha, eta = scheme.corpus, scheme.corpus.dtype.type, scheme.alpha, scheme.eta
+    scheme._count(z)
+    totals = np.bincount(z, minlength=corpus.k)
+    inverse = 1 / (totals + corpus.shape[1] * eta)
+    prior, sums = (alpha * inverse).astype(dtype), np.empty(corpus.shape[1], dtype)
+    prior_sums_range(scheme.table, prior, dtype(eta), sums, 0, len(sums))
+    np.testing.assert_allclose(sums, (scheme.table[:, : corpus.k] + eta) @ prior, rtol=1e-5)
+    after, values = np.empty_like(z), np.empty(corpus.shape[0])
     gibbs_range(
-        corpus.indptr, corpus.local, scheme.tokens, counts, totals.copy(), scheme.alpha, 0.05, 12, np.uint64(7),
-        state["z"], z, values, 0, 15,
+        scheme.ends, scheme.names, scheme.table, totals.astype(dtype), inverse.astype(dtype), prior, sums,
+        alpha.astype(dtype), dtype(eta), dtype(corpus.shape[1] * eta), np.uint64(seed), z, after, values,
+        0, len(values),
     )  # fmt: skip
-    expected, slow = twin.gibbs(X, state["z"], state["words"], totals, scheme.alpha, 0.05, 7)
-    assert np.array_equal(z, expected)
-    np.testing.assert_allclose(values, slow, rtol=1e-9)
+    return after, values
+
+
+@pytest.mark.parametrize("k", [1, 4, 40])
+def test_gibbs_draws_are_their_twin(k, dtype, rng):
+    X = rng.poisson(0.6, (15, 12)).astype(dtype)
+    X[3] = 0
+    scheme = Gibbs(Corpus(sp.csr_array(X), k), rng.uniform(0.05, 0.5, k), 0.05, (False, False))
+    z = scheme.begin(rng)["z"]
+    after, values = drawn(scheme, z, 7)
+    expected, slow = twin.gibbs(X, z, scheme.table[:, :k].astype(float), scheme.alpha, 0.05, 7)
+    assert np.array_equal(after, expected)
+    np.testing.assert_allclose(values, slow, rtol=1e-5 if dtype == np.float32 else 1e-9)
+
+
+def test_gibbs_draws_have_the_conditional_distribution(rng):
+    """Ten thousand equal documents of three words: the first token's new topic against its exact weights."""
+    k, n = 20, 10_000
+    X = sp.csr_array(np.tile([1.0, 1.0, 1.0, 0.0], (n, 1)))
+    scheme = Gibbs(Corpus(X, k), rng.uniform(0.1, 1.0, k), 0.3, (False, False))
+    z = np.tile(np.array([0, 2, 5], np.int32), n)
+    z[::3] = rng.integers(k, size=n)
+    after, _ = drawn(scheme, z, 11)
+    words, totals, own = scheme.table[0, :k], np.bincount(z, minlength=k), 1 / k  # own: on average
+    weights = (np.array([0, 0, 1, 0, 0, 1] + [0] * 14) + scheme.alpha) * (words - own + 0.3) / (totals - own + 1.2)
+    share = np.bincount(after[::3], minlength=k) / n
+    assert np.abs(share - weights / weights.sum()).max() < 4 * np.sqrt(0.25 / n)
+
+
+def test_settled_counts_are_counted_ones(rng):
+    X = rng.poisson(1.0, (30, 12)).astype(float)
+    scheme = Gibbs(Corpus(sp.csr_array(X), 5), np.full(5, 0.2), 0.05, (False, False))
+    state = scheme.begin(rng)
+    new, _ = scheme.step(state)
+    settled, scheme.counted = scheme.table.copy(), None
+    scheme._count(new["z"])
+    assert np.array_equal(settled, scheme.table)
+    assert np.array_equal(settled.sum(axis=1), X.sum(axis=0))
+    assert np.array_equal(scheme._documents(new["z"]).sum(axis=1), X.sum(axis=1))
+
+
+def test_counted_sums_are_their_twin(rng):
+    N, prior = rng.poisson(0.7, (3000, 3)).astype(np.int32), np.array([0.05, 0.5, 2.0])
+    np.testing.assert_allclose(counted_sums(N, prior), (psi(N + prior) - psi(prior)).sum(axis=0), rtol=1e-9)
 
 
 def test_digamma_and_its_inverse():

@@ -8,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.report.pages import topics
@@ -129,14 +128,6 @@ def test_the_length_of_a_query_does_not_matter(size):
             np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_our_own_table_of_texts_is_a_vectoriser():
-    from unweave.explain.text_table import TextTable
-
-    model = LSA(2, vectorizer=TextTable(stop_words="english", weights="tf-idf")).fit(TEXTS)
-    assert set(model.search("boat", 3)[0]) == {0, 1, 2}
-    assert model.terms_.tolist() == model.vectorizer_.words_ and model.vectorizer_ is not model.vectorizer
-
-
 def test_a_report_is_written(tmp_path):
     table = topics()
     page = LSA(3).fit(table).report(tmp_path / "r.html", table).read_text(encoding="utf-8")
@@ -173,26 +164,29 @@ def test_no_more_dimensions_than_the_table_has():
     assert "9 dimensions" in " ".join(model.plan_.reasons)
 
 
-def test_a_vectoriser_is_fitted_as_a_copy_only_if_it_is_not():
-    given, fitted = CountVectorizer(), CountVectorizer().fit(TEXTS)
-    model = LSA(2, vectorizer=given).fit(TEXTS)
-    assert model.vectorizer is given and not hasattr(given, "vocabulary_") and "ship" in model.terms_
-    assert LSA(2, vectorizer=fitted).fit(fitted.transform(TEXTS)).vectorizer_ is fitted
-    assert clone(model).fit(TEXTS).search("bread", 1)[0] == model.search("bread", 1)[0]
-    hashed = LSA(2, vectorizer=HashingVectorizer(n_features=64, alternate_sign=False)).fit(TEXTS)
-    assert hashed.terms_ is None and set(hashed.search("bread cheese", 3)[0]) == {3, 4, 5}
+def test_the_number_of_dimensions_is_left_to_the_data():
+    model = LSA("auto").fit(counts(200, 60))
+    assert model.choice_.best == len(model.components_) == 4
+    assert len(model.search(counts(1, 60, seed=2)[0], 3)[0]) == 3
+    with pytest.raises(ValueError, match="'auto'"):
+        LSA("many").fit(counts())
 
 
-def test_saved_and_read_again(tmp_path, texts):
-    from unweave import persist
-
-    with pytest.raises(TypeError, match=r"TfidfVectorizer.*cannot be saved"):
-        texts.save(tmp_path / "m.unweave")
-    model = LSA(3).fit(topics())
-    again = persist.load(model.save(tmp_path / "m.unweave"))
-    for one, two in zip(model.search("word3 word9"), again.search("word3 word9"), strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert again.nearest_terms("word3", 2)[0].tolist() == model.nearest_terms("word3", 2)[0].tolist()
+def test_a_dense_row_of_few_words_is_folded_in_like_a_sparse_one():
+    X = counts(80, 200)
+    model = LSA(6).fit(X)
+    row = np.zeros(200)
+    row[[3, 77, 150]] = 2, 1, 1
+    full = (row @ model.components_.T)[None]
+    for query in (row, row[None], sp.csr_array(row[None]), sp.coo_array(row)):
+        np.testing.assert_allclose(
+            np.ravel(model.search(query, 80)[1]), -np.sort(-cosines(full, model.codes_)[0]), atol=1e-5
+        )
+    for nothing in (np.zeros(200), sp.csr_array((2, 200))):
+        documents, scores = model.search(nothing, 3)
+        assert (documents == [0, 1, 2]).all() and not scores.any()
+    same = LSA(2, vectorizer=CountVectorizer()).fit(TEXTS)
+    np.testing.assert_allclose(same.search("bread bread cheese")[1], same.search(["cheese", "bread", "bread"])[1])
 
 
 def test_threads_do_not_change_a_bit(two_threads):
@@ -200,41 +194,8 @@ def test_threads_do_not_change_a_bit(two_threads):
     one, two = two_threads(lambda: LSA(20).fit(X))
     np.testing.assert_array_equal(one.codes_, two.codes_)
     np.testing.assert_array_equal(one.search(X[:300], 5)[0], two.search(X[:300], 5)[0])
-
-
-BAD = {
-    "unheard": (lambda m: m.search("zebra"), ValueError, "no word that the model knows"),
-    "empty": (lambda m: m.search(""), ValueError, "it is empty"),
-    "width": (lambda m: m.search(np.ones(4)), ValueError, "4 columns"),
-    "huge": (lambda m: m.search(np.full((2, 30), 1.7e308)), ValueError, "overflow"),
-    "nan": (lambda m: m.search(np.full(30, np.nan)), ValueError, "NaN"),
-    "n": (lambda m: m.search("word1", 0), ValueError, "n must be at least 1"),
-    "n kind": (lambda m: m.nearest_documents(0, 1.5), TypeError, "whole number"),
-    "document": (lambda m: m.nearest_documents(40), ValueError, "below 40"),
-    "term": (lambda m: m.nearest_terms("zebra"), ValueError, "not among the words"),
-    "column": (lambda m: m.nearest_terms(30), ValueError, "below 30"),
-    "text": (lambda m: m.fit("one text"), TypeError, "list of texts"),
-    "texts": (lambda m: m.fit(TEXTS), ValueError, "give a vectorizer"),
-    "k": (lambda m: LSA(0).fit(np.eye(3)), ValueError, "at least 1"),
-    "vectorizer": (lambda m: LSA(1, vectorizer=3).fit(np.eye(3)), TypeError, "method transform"),
-    "unfitted": (lambda m: LSA(1, vectorizer=CountVectorizer()).fit(np.eye(3)), ValueError, "is not fitted"),
-    "vocabulary": (lambda m: LSA(1, vectorizer=CountVectorizer().fit(TEXTS)).fit(np.eye(3)), ValueError, "3 columns"),
-    "nameless": (lambda m: LSA(1).fit(np.eye(3)).search("word"), ValueError, "no names"),
-    "nameless term": (lambda m: LSA(1).fit(np.eye(3)).nearest_terms("word"), ValueError, "number of a column"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_sentence(case):
-    call, kind, words = BAD[case]
-    with pytest.raises(kind, match=words) as raised:
-        call(LSA(3).fit(topics()))
-    assert "\n" not in str(raised.value)
-
-
-def test_a_query_that_the_vectoriser_does_not_know(texts):
-    with pytest.raises(ValueError, match="no word that the vectoriser knows"):
-        texts.search("zebra")
+    for a, b in zip(one.nearest_terms(7), two.nearest_terms(7), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 @settings(max_examples=25, deadline=None)

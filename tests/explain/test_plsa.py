@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import unweave
 from tests.explain.test_lda import matched, planted
 from unweave.explain.plsa import PLSA
-from unweave.explain.topic_em import TemperedEM
+from unweave.explain.plsa_em import TemperedEM
 
 
 def log_likelihood(X, theta, phi):
@@ -20,12 +20,12 @@ def test_a_step_is_em(beta, dtype, rng):
     X = rng.poisson(0.8, (20, 12)).astype(dtype)
     X[0] = 1
     scheme = TemperedEM(sp.csr_array(X), 3, beta)
-    state = {
-        "documents": rng.dirichlet(np.ones(3), 20).astype(dtype),
-        "words": rng.dirichlet(np.ones(12), 3).T.astype(dtype),
-    }
+    theta, phi = rng.dirichlet(np.ones(3), 20).astype(dtype), rng.dirichlet(np.ones(12), 3).astype(dtype)
+    room = scheme.begin(rng)
+    state = {name: np.zeros_like(room[name]) for name in ("documents", "words")}
+    state["documents"][:, :3], state["words"][:, :3] = theta, phi.T
     new, objective = scheme.step(state)
-    theta, phi = state["documents"].astype(float), state["words"].T.astype(float)
+    theta, phi = theta.astype(float), phi.astype(float)
 
     def counts(theta, phi):
         r = (theta[:, :, None] * phi[None]) ** beta
@@ -37,8 +37,10 @@ def test_a_step_is_em(beta, dtype, rng):
     words = counts(np.maximum(after, 1e-300), phi)[0].sum(axis=0)
     tolerance = 1e-4 if dtype == np.float32 else 1e-9
     assert objective == pytest.approx(-(X * np.log(p)).sum() / beta, rel=tolerance)
-    np.testing.assert_allclose(new["documents"], after, atol=tolerance)
-    np.testing.assert_allclose(new["words"].T, words / words.sum(axis=1, keepdims=True), atol=tolerance)
+    found = scheme.tables(new)
+    np.testing.assert_allclose(found[0], after, atol=tolerance)
+    np.testing.assert_allclose(found[1].T, words / words.sum(axis=1, keepdims=True), atol=tolerance)
+    assert not new["documents"][:, 3:].any() and not new["words"][:, 3:].any()
 
 
 @pytest.mark.parametrize("beta", [1.0, 0.8])

@@ -11,7 +11,7 @@ NO_PRIOR = {"start_prior": 0.0, "transition_prior": 0.0, "emission_prior": 0.0}
 
 def random_chain(rng, k, d, kind):
     start, transition = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k)
-    means, spread = rng.normal(size=(k, d)), Spread(np.full(d, 0.3), np.ones(d))
+    means, spread = rng.normal(size=(k, d)), Spread(np.full(d, 0.3), np.ones(d), np.ones(d))
     if kind == "diag":
         return Chain(start, transition, DiagonalGaussian(means, rng.uniform(0.5, 2, (k, d)), spread))
     roots = rng.normal(size=(k, d, d))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from scipy.cluster.hierarchy import linkage as scipy_linkage
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 
 from tests.reference import linkage as slow
 from unweave.group.agglomerative import Agglomerative
@@ -19,7 +19,7 @@ from unweave.group.linkage_table import MOST_ROWS, Table
 from unweave.group.linkage_tiles import TILE, neighbours_together, pack
 from unweave.group.linkage_tree import Merges, linkage_of
 from unweave.group.linkage_ward import Ward
-from unweave.kernels.linkage import join_in_table, nearest_in_table, nearest_means
+from unweave.kernels.linkage import leaf_labels, name_joins, nearest_means
 from unweave.solve.lloyd_rows import padded
 
 every_linkage = pytest.mark.parametrize("linkage", LINKAGES)
@@ -94,21 +94,30 @@ def test_search_takes_the_partner_that_both_agree_on_when_all_are_equally_near(d
     np.testing.assert_allclose(cost, 2.0)
 
 
-@pytest.mark.parametrize("rule", [-1, 0, 1])
-def test_table_kernels_are_the_obvious_loops(rule):
-    D = squareform(pdist(points(30, 2)))
-    live = np.array([0, 2, 3, 5, 8, 13, 21])
-    partner, near = np.full(30, -1), np.zeros(30)
-    nearest_in_table(D, live, live, partner, near, 0, len(live))
-    for r in live:
-        assert (near[r], partner[r]) == slow.nearest_in_row(D, live, r)[::2]
-    wanted = slow.joined_row(D, live, 3, 8, 0.25, 0.75, rule)
-    join_in_table(D, live, 3, 8, 0.25, 0.75, rule, 0, len(live))
-    for j, value in wanted.items():
-        assert D[3, j] == D[j, 3] == pytest.approx(value)
+def test_tree_and_labels_of_joins_are_the_obvious_ones():
+    rng = np.random.default_rng(2)
+    roots, pairs = list(range(50)), []
+    while len(roots) > 7:
+        a, b = rng.choice(roots, 2, replace=False).tolist()
+        pairs.append((a, b))
+        roots.remove(b)
+    tree = np.zeros((49, 4))
+    name_joins(np.array(pairs), tree)
+    wanted = slow.named_joins(pairs, 50)
+    assert tree[:43, [0, 1, 3]].tolist() == [list(row) for row in wanted]
+    labels = np.empty(50, np.int64)
+    leaf_labels(tree[:43, :2].astype(np.int64), labels)
+    assert labels.tolist() == slow.labels_after(pairs, 50)
 
 
-@pytest.mark.parametrize("linkage", ["ward", "average"])
+def test_a_tree_that_is_none_is_refused():
+    model = Agglomerative(2).fit(points(10, 2))
+    model.linkage_[0, 0] = 99.0
+    with pytest.raises(ValueError, match="not a tree"):
+        model.cut(n_clusters=3)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete"])
 def test_one_and_two_threads_agree_to_the_bit(linkage, two_threads, dtype):
     X = points(600, 4).astype(dtype)
     one, two = two_threads(lambda: Agglomerative(3, linkage=linkage).fit(X))
@@ -165,7 +174,7 @@ def test_a_fit_goes_on_from_a_checkpoint(linkage, tmp_path):
 
 def test_state_from_elsewhere_is_brought_about_again():
     X = points(300, 2)
-    for make in (lambda: Ward(X), lambda: Single(X), lambda: Table(squareform(pdist(X)), "average")):
+    for make in (lambda: Ward(X), lambda: Single(X), lambda: Table(X, "average", "euclidean")):
         first = make()
         state, left = first.step(first.start())
         assert 1 < left < 300

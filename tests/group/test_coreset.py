@@ -8,11 +8,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import unweave
 from tests.reference import coreset as slow
 from unweave.group.coreset_fit import fit_on_coreset
 from unweave.group.coresets import coreset
+from unweave.group.kmeans import KMeans
 from unweave.kernels.coreset import chances, weighted_sums
 from unweave.solve.lloyd import assign
 
@@ -172,3 +174,28 @@ def test_kmeans_through_too_small_or_impossible_a_coreset_says_so(X):
         through(X, 6, 3)
     with pytest.raises(ValueError, match="coreset needs a dense X"):
         through(sp.csr_array(X), 6, 600)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "hamming"])
+def test_kmeans_through_a_coreset_of_blocks_is_that_of_the_table(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3)) + 6 * rng.integers(1, 4, size=(600, 1))
+    X = (X > 12).astype(float) if metric == "hamming" else X
+    model = KMeans(3 if metric != "hamming" else 2, coreset=100, metric=metric)
+    whole = clone(model).fit(X)
+    blocks = [X[:250], X[250:251], X[251:]]
+    parts = clone(model).fit(blocks)
+    np.testing.assert_allclose(parts.cluster_centers_, whole.cluster_centers_)
+    assert np.array_equal(parts.labels_, whole.labels_) and parts.codes_ is None
+    assert parts.inertia_ == pytest.approx(whole.inertia_) and parts.score(blocks) == pytest.approx(-parts.inertia_)
+    weights = rng.random(600)
+    heavy = clone(model).fit(blocks, sample_weight=weights)
+    assert heavy.inertia_ == pytest.approx(clone(model).fit(X, sample_weight=weights).inertia_)
+    with pytest.raises(ValueError, match="coreset=m"):
+        KMeans(3).fit(blocks)
+
+
+def test_the_number_may_be_left_open_beside_a_coreset():
+    X = np.random.default_rng(0).normal(size=(300, 2)) + 20 * np.arange(300)[:, None] % 60
+    model = KMeans("auto", coreset=60).fit(X)
+    assert len(model.cluster_centers_) == model.choice_.best

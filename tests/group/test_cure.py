@@ -121,7 +121,8 @@ def test_any_small_table_ends_with_k_clusters(n, k, many, shrink, outliers, seed
 
 
 def test_duplicates_and_a_single_row_have_an_answer():
-    model = CURE(3).fit(np.full((50, 2), 0.1))
+    with pytest.warns(UserWarning, match="too few distinct"):
+        model = CURE(3).fit(np.full((50, 2), 0.1))
     assert np.allclose(model.cluster_centers_, 0.1) and model.objective_ == pytest.approx(0)
     assert CURE(1).fit([[1.0, 2.0]]).labels_.tolist() == [0]
 

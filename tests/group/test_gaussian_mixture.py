@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture as Peer
 
@@ -17,6 +18,7 @@ from tests.reference import gaussian as reference
 from unweave.group import gaussian_rows
 from unweave.group import gaussian_shapes as shapes
 from unweave.group.anomaly import anomaly_score
+from unweave.group.bernoulli_mixture import BernoulliMixture
 from unweave.group.gaussian_mixture import GaussianMixture
 from unweave.group.kmeans import KMeans
 
@@ -340,7 +342,7 @@ def test_wrong_data_and_weights_are_named():
         GaussianMixture().fit(with_holes(X, 0.5))
     with pytest.raises(ValueError, match="overflow float32"):
         GaussianMixture().fit((X * 1e30).astype(np.float32))
-    for weights, words in [(-np.ones(6), "[Nn]egative"), (np.zeros(6), "zero"), (np.ones(5), "shape")]:
+    for weights, words in [(-np.ones(6), "[Nn]egative"), (np.zeros(6), "zero"), (np.ones(5), "6 rows, it has 5")]:
         with pytest.raises(ValueError, match=words):
             GaussianMixture().fit(X, sample_weight=weights)
     with pytest.raises(ValueError, match="n_components=3"):
@@ -366,3 +368,27 @@ def test_any_small_table_gives_finite_answers(kind, data):
     assert np.isfinite(model.history_.objective).all() and (np.diff(model.history_.objective) <= 0).all()
     assert np.isfinite(model.covariances_).all() and model.weights_.sum() == pytest.approx(1)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("reg", [1e-6, 0.0])
+@pytest.mark.parametrize("apart", [1e8, 1e9])
+def test_components_far_apart_keep_their_own_spread(kind, reg, apart):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) + np.repeat([0, apart], 200)[:, None]
+    model = GaussianMixture(2, covariance_type=kind, reg_covar=reg).fit(X)
+    assert sorted(np.bincount(model.labels_)) == [200, 200]
+    spread = shapes.each(kind, model.covariances_, 2, 2)
+    np.testing.assert_allclose(np.diagonal(spread, axis1=-2, axis2=-1) if shapes.dense(kind) else spread, 1, atol=0.25)
+
+
+def test_a_covariance_beyond_rounding_is_named():
+    with pytest.raises(ValueError, match="not positive definite up to rounding: raise reg_covar"):
+        shapes.precision_factors("tied", np.array([[1e-6, -32.0], [-32.0, 1e-6]]))
+
+
+@pytest.mark.parametrize("model", [GaussianMixture(3), BernoulliMixture(3)])
+def test_few_distinct_rows_are_called_by_the_mixtures_name(model):
+    with pytest.warns(ConvergenceWarning, match="only 1 of n_components=3.*lower n_components") as caught:
+        model.fit(np.ones((20, 2)))
+    assert not any("n_clusters" in str(warning.message) for warning in caught)

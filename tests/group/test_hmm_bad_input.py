@@ -9,6 +9,8 @@ from sklearn.base import clone
 from tests.group.hmm_chains import NO_PRIOR
 from unweave.group.hidden_markov import HiddenMarkov
 from unweave.group.hmm_fit import chain_of
+from unweave.group.hmm_gaussian import spread_of
+from unweave.group.hmm_start import within_clusters
 
 
 def test_a_state_never_visited_keeps_valid_rows(rng):
@@ -114,3 +116,63 @@ def test_any_small_table_gives_finite_answers(data):
 def test_parameters_are_left_as_given():
     model = HiddenMarkov(3, emission="discrete", n_init=2)
     assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("kind", ["diag", "full"])
+def test_a_glitch_takes_a_state_of_its_own_and_leaves_the_others_alone(rng, kind):
+    X = np.repeat(np.tile([0, 5.0], 4), 50)[:, None] + rng.normal(size=(400, 1))
+    X[200] = 1e5
+    model = HiddenMarkov(3, covariance_type=kind).fit(X)
+    np.testing.assert_allclose(np.sort(model.means_.ravel()), [0, 5, 1e5], atol=0.3)
+    assert sorted(np.bincount(model.labels_)) == [1, 199, 200] and model.covariances_.max() < 1.5
+
+
+@pytest.mark.parametrize("apart", [10.0, 1e3, 1e6])
+def test_the_prior_does_not_depend_on_how_far_apart_states_are(apart):
+    noise = np.random.default_rng(0).normal(size=(400, 1))
+    states = np.repeat(np.tile([0, 1], 4), 50)
+    model = HiddenMarkov(2).fit(apart * states[:, None] + noise)
+    wanted = [noise[states == k].var() for k in (0, 1)]
+    np.testing.assert_allclose(model.covariances_.ravel()[np.argsort(model.means_.ravel())], wanted, rtol=1e-3)
+
+
+def test_columns_that_vary_between_clusters_alone_count_with_their_variance():
+    X = np.repeat([[0.0, 3.0], [5.0, 3.0]], 20, axis=0)
+    spread = within_clusters(X, spread_of(X), 2)
+    assert spread.expected.tolist() == [6.25, 1.0]
+    step = np.array([0.1, 0.0])
+    assert within_clusters(np.vstack([X + step, X - step]), spread_of(X), 2).expected[0] == pytest.approx(
+        0.01 * 80 / 78
+    )
+    holes = np.vstack([X + step, X - step, [[np.nan, 3.0]]])
+    assert within_clusters(holes, spread_of(holes), 2).expected[0] == pytest.approx(0.01, rel=0.3)
+
+
+@pytest.mark.parametrize("wrap", [list, tuple, np.array])
+def test_symbols_come_as_lists_of_sequences(wrap):
+    sequences = [[0, 1, 0, 1], [1, 1], [0]]
+    model = HiddenMarkov(2, emission="discrete").fit([wrap(part) for part in sequences])
+    same = HiddenMarkov(2, emission="discrete").fit([[x] for part in sequences for x in part], lengths=[4, 2, 1])
+    assert model.objective_ == same.objective_ and np.array_equal(model.predict(sequences), same.labels_)
+    equal = HiddenMarkov(2, emission="discrete").fit([[0, 1], [1, 1]])
+    assert len(equal.labels_) == 4 and "2 sequences" in equal.plan_.problem
+
+
+def test_tables_come_as_nested_lists():
+    tables = [[[0.0], [1.0], [3.0]], [[1.0], [4.0]]]
+    model = HiddenMarkov(2).fit(tables)
+    assert model.objective_ == HiddenMarkov(2).fit([np.array(table) for table in tables]).objective_
+
+
+@pytest.mark.parametrize(
+    "X, says",
+    [
+        ([[0.0, 1.0, 0.0], [1.0]], "unequal lengths: pass a list of tables"),
+        ([np.zeros(4), np.zeros(2)], "unequal lengths: pass a list of tables"),
+        ([[[0.0, 1.0], [1.0]], [[1.0, 2.0]]], "sequence 0 of X is not a table"),
+        (np.random.default_rng(0).normal(size=(50, 2)) * 1e-170, "too small .* rescale X"),
+    ],
+)
+def test_lists_and_scales_without_a_meaning_are_refused_in_words(X, says):
+    with pytest.raises(ValueError, match=says):
+        HiddenMarkov(2).fit(X)

@@ -135,7 +135,7 @@ def test_longer_run_ups_are_found_where_they_are_needed(rng):
     chain = Chain(
         np.full(2, 0.5),
         transition,
-        DiagonalGaussian(np.array([[0.0], [0.3]]), np.ones((2, 1)), Spread(np.zeros(1), np.ones(1))),
+        DiagonalGaussian(np.array([[0.0], [0.3]]), np.ones((2, 1)), Spread(np.zeros(1), np.ones(1), np.ones(1))),
     )
     X = rng.normal(size=(9000, 1))
     segments = cut(np.array([9000]), 2)

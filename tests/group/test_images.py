@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,26 @@ def test_what_is_no_picture(image, error, message):
     for call in (segment, quantize):
         with pytest.raises(error, match=message):
             call(image, 2)
+
+
+@pytest.mark.parametrize("image", [np.zeros((1, 1), np.uint8), np.ones((1, 1, 4), np.uint16), np.full((1, 1, 3), 0.5)])
+def test_one_pixel_is_a_picture(image):
+    few = quantize(image, 16)
+    np.testing.assert_array_equal(few.image, image)
+    assert few.image.shape == image.shape and len(few.palette) == 1
+    assert segment(image, 5, position=1.0).tolist() == [[0]]
+
+
+def test_no_copies_of_a_large_picture():
+    pixels = np.random.default_rng(0).integers(0, 256, (2000, 1500, 3), dtype=np.uint8)
+    quantize(pixels[:40, :40], 4)
+    tracemalloc.start()
+    few = quantize(pixels, 4)
+    labels = segment(pixels, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    kept = few.image.nbytes + few.indices.nbytes + labels.nbytes
+    assert peak - kept < 20e6, "numbers of the pixels alone would be 24 MB, the picture in float64 72 MB"
 
 
 def test_bad_counts_and_places():

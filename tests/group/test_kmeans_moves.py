@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import unweave
 from tests.reference import lloyd_moves as slow
 from unweave.group import kmeans_moves as moves
+from unweave.group import repair
 from unweave.kernels.lloyd_moves import removal_costs, split_gains
 
 
@@ -139,3 +141,27 @@ def test_a_fit_killed_in_a_repair_goes_on(tmp_path):
         unweave.KMeans(25, init="random", random_state=1, callback=die, checkpoint=path).fit(X)
     again = unweave.KMeans(25, init="random", random_state=1, checkpoint=path).fit(X)
     assert again.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes() and again.n_iter_ == whole.n_iter_
+
+
+def test_two_repairs_that_pay_less_than_tol_are_enough(monkeypatch, rng):
+    X = rng.standard_normal((1500, 12)).astype(np.float32)
+    plain = unweave.KMeans(30, tol=1e-3, repair=False).fit(X)
+    mended = unweave.KMeans(30, tol=1e-3).fit(X)
+    monkeypatch.setattr(repair, "_MEAGRE", 10**9)
+    longest = unweave.KMeans(30, tol=1e-3).fit(X)
+    assert mended.n_iter_ < longest.n_iter_
+    assert longest.objective_ <= mended.objective_ < plain.objective_
+    assert mended.objective_ < 1.02 * longest.objective_
+
+
+def test_a_repair_that_pays_is_followed_by_another(monkeypatch):
+    tried = []
+    scheme = repair.Repaired(SimpleNamespace(left=None, means=None), None, None, 3, 1e-4)
+    monkeypatch.setattr(scheme, "_better", lambda state: tried.append(state) or {"value": state["value"] * 0.9})
+    start = {"value": 100.0, "calm": True, "repaired": False, "mark": np.inf, "meagre": 0}
+    state, value = scheme.step(start)
+    assert value == 90.0 and state["mark"] == 100.0 and state["meagre"] == 0
+    once, _ = scheme.step({**start, "mark": 100.001})
+    assert once["meagre"] == 1 and len(tried) == 2
+    twice, value = scheme.step({**start, "mark": 100.001, "meagre": 1})
+    assert twice["repaired"] and value == 100.0 and len(tried) == 2

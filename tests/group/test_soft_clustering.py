@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -123,3 +124,76 @@ def test_partial_fit_takes_the_hard_constraint_only():
     np.testing.assert_allclose(model.transform(X).sum(axis=1), 1, atol=1e-6)
     with pytest.raises(ValueError, match="needs the whole table"):
         SoftClustering(3, solver="penalty").partial_fit(X)
+
+
+@pytest.mark.parametrize("solver", ["auto", "mirror", "penalty"])
+def test_the_origin_does_not_matter(solver):
+    X = mixtures()
+    here = SoftClustering(3, solver=solver, max_iter=40).fit(X)
+    for shift in (100.0, 1e5, 1e8):
+        there = SoftClustering(3, solver=solver, max_iter=40).fit(X + shift)
+        rounding = 1e-13 * shift
+        assert there.objective_ == pytest.approx(here.objective_, rel=0.02 + rounding)
+        np.testing.assert_allclose(there.cluster_centers_ - shift, here.cluster_centers_, atol=0.05 + rounding)
+        assert (np.diff(there.history_.objective) <= 1e-9 * there.history_.objective[0]).all()
+        assert np.array_equal(there.transform(X + shift), there.codes_)
+        assert there.score(X + shift) == pytest.approx(here.score(X), rel=0.02 + rounding)
+        residual = there.inverse_transform(there.codes_) - (X + shift)
+        np.testing.assert_allclose(np.linalg.norm(residual, axis=1), there.anomaly_score(X + shift), atol=1e-7 * shift)
+
+
+def test_the_origin_does_not_matter_in_float32_with_holes_or_in_blocks():
+    X = mixtures()
+    best = SoftClustering(3).fit(X).objective_
+    for table in ((X + 1e3).astype(np.float32), [X[:90] + 1e5, X[90:] + 1e5]):
+        model = SoftClustering(3).fit(table)
+        assert model.objective_ < 1.2 * best + 0.05
+        assert (np.diff(model.history_.objective) <= 1e-6 * model.history_.objective[0]).all()
+    X[::7, 1] = np.nan
+    near, far = (SoftClustering(3, missing="nan").fit(X + shift) for shift in (0.0, 1e5))
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
+    assert far.anomaly_score(X + 1e5) == pytest.approx(near.anomaly_score(X), rel=1e-2, abs=1e-6)
+
+
+def test_sparse_tables_keep_their_zeros_and_stored_entries_their_mean():
+    X = np.where(np.abs(mixtures()) < 0.5, 0, mixtures())
+    dense, sparse = SoftClustering(3).fit(X), SoftClustering(3).fit(sp.csr_array(X))
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=0.05)
+    np.testing.assert_allclose(dense.transform(sp.csr_array(X)), dense.codes_, atol=1e-6)
+    stored = SoftClustering(3, missing="zeros").fit(sp.csr_array(X))
+    holes = SoftClustering(3, missing="zeros").fit(X)
+    assert stored.objective_ == pytest.approx(holes.objective_, rel=1e-6)
+
+
+def test_a_start_is_given_in_the_units_of_the_data():
+    X = mixtures() + 500
+    found = SoftClustering(3).fit(X)
+    again = SoftClustering(3, init=found.cluster_centers_, max_iter=2).fit(X)
+    both = SoftClustering(3, init=(found.codes_, found.cluster_centers_), max_iter=2).fit(X)
+    assert again.objective_ <= 1.001 * found.objective_ and both.objective_ <= 1.001 * found.objective_
+    with pytest.raises(ValueError, match="init"):
+        SoftClustering(3, init=found.cluster_centers_[:, :2]).fit(X)
+
+
+def test_streams_label_their_block_and_certify_looks_again():
+    X = mixtures() + 1000
+    model = SoftClustering(3).fit(X)
+    gap = model.certificate_.gap
+    assert model.certify(X).gap == pytest.approx(gap, rel=1e-6)
+    model.partial_fit(X[:50])
+    assert np.array_equal(model.codes_, model.transform(X[:50])) and len(model.labels_) == 50
+    assert model.objective_ == pytest.approx(0.5 * (model.anomaly_score(X[:50]) ** 2).sum(), rel=1e-6)
+    fresh = SoftClustering(3).partial_fit(X)
+    assert np.array_equal(fresh.codes_, fresh.transform(X)) and fresh.score(X) < 0
+
+
+def test_a_fit_of_a_small_table_takes_few_calls():
+    """Steps are compiled: no more than a handful of projections by NumPy in the whole fit."""
+    X, calls = mixtures(), []
+    original = Simplex._prox
+    try:
+        Simplex._prox = lambda self, F, step: calls.append(1) or original(self, F, step)
+        model = SoftClustering(5, max_iter=50).fit(X)
+    finally:
+        Simplex._prox = original
+    assert model.n_iter_ == 50 and len(calls) < 10

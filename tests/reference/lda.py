@@ -62,31 +62,48 @@ def expected_sums(N, prior):
     return (some * (psi(prior + mean) - psi(prior))).sum(axis=0)
 
 
+MASK = 2**64 - 1
+
+
+def mixed(z):
+    """The output function of SplitMix64 in plain integers."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
 def uniform(state):
-    """SplitMix64 in plain integers."""
-    mask = 2**64 - 1
-    state = (state + 0x9E3779B97F4A7C15) & mask
-    z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return ((z ^ (z >> 31)) >> 11) / 2**53, state
+    """SplitMix64: the next number and the next state."""
+    state = (state + 0x9E3779B97F4A7C15) & MASK
+    return (mixed(state) >> 11) / 2**53, state
 
 
-def gibbs(X, z, words, totals, alpha, eta, seed):
-    """One sweep over the tokens, in the order of the entries; new topics and minus the log-probabilities."""
-    words, totals, z = words.astype(float).copy(), totals.astype(float).copy(), z.copy()
-    q, values = 0, np.zeros(len(X))
+def gibbs(X, z, words, alpha, eta, seed):
+    """One wave of draws, documents on their own: new topics and minus the log-probabilities.
+
+    The draw walks over the topics of the document with the counts n_dk, then over all topics with alpha.
+    """
+    z, totals, q, values = z.copy(), words.sum(axis=0), 0, np.zeros(len(X))
     for i, x in enumerate(X):
         names = np.repeat(np.flatnonzero(x), x[x > 0].astype(int))
-        own = z[q : q + len(names)]
-        document = alpha + np.bincount(own, minlength=len(alpha))
+        document = np.bincount(z[q : q + len(names)], minlength=len(alpha))
+        held = list(dict.fromkeys(z[q : q + len(names)].tolist()))  # the topics it has, in the kernel's order
+        state = mixed((seed + i * 0xD1342543DE82EF95) & MASK)
         for w in names:
-            for change in (-1, 1):
-                if change == 1:
-                    weights = (words[w] + eta) * document / (totals + len(words) * eta)
-                    values[i] -= np.log(weights.sum() / (len(names) - 1 + alpha.sum()))
-                    drawn, seed = uniform(seed)
-                    z[q] = min(np.searchsorted(np.cumsum(weights), drawn * weights.sum(), "right"), len(alpha) - 1)
-                for table in (words[w], document, totals):
-                    table[z[q]] += change
+            old = z[q]
+            document[old] -= 1
+            own = np.arange(len(alpha)) == old
+            likely = (words[w] - own + eta) / (totals - own + len(words) * eta)
+            weights = np.concatenate([document[held] * likely[held], alpha * likely])
+            values[i] -= np.log(weights.sum() / (len(names) - 1 + alpha.sum()))
+            drawn, state = uniform(state)
+            place = np.searchsorted(np.cumsum(weights), drawn * weights.sum(), "right")
+            z[q] = [*held, *range(len(alpha))][place]
+            if document[old] == 0:
+                held[held.index(old)] = held[-1]
+                held.pop()
+            if z[q] not in held:
+                held.append(z[q])
+            document[z[q]] += 1
             q += 1
     return z, values

@@ -92,7 +92,9 @@ def test_ticks_near_each_other_are_told_apart():
     assert len(set(labels)) == 3
 
 
-@pytest.mark.parametrize("model", [unweave.GaussianMixture(4), unweave.KMeans(4)], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "model", [unweave.GaussianMixture(4), unweave.KMeans(4)], ids=lambda model: type(model).__name__
+)
 def test_shares_of_groups_are_those_of_the_rows(model):
     rng = np.random.default_rng(0)
     middles = [(0, 0), (9, 0), (0, 9), (9, 9)]

@@ -131,3 +131,13 @@ def test_any_small_table_equals_the_reference(points):
     rows = silhouette_rows(X, labels)
     np.testing.assert_allclose(rows, reference.silhouettes(X, labels), atol=1e-12)
     assert (np.abs(rows) <= 1).all()
+
+
+@pytest.mark.parametrize("dtype, scale", [(np.float32, 2.0**-90), (np.float64, 2.0**-600)])
+@pytest.mark.parametrize("m", [3, 90])
+def test_a_table_of_any_scale_has_the_same_silhouette(rng, dtype, scale, m):
+    X, labels = blobs(rng, 60, m, 3, dtype)
+    tiny = X * dtype(scale)
+    wanted = silhouette(X, labels)
+    assert wanted > 0.3 and silhouette(tiny, labels) == pytest.approx(wanted, rel=1e-5)
+    assert silhouette(sp.csr_array(tiny), labels) == pytest.approx(wanted, rel=1e-5)

@@ -136,6 +136,14 @@ def _count_words() -> Any:
     return [TextTable(ngrams=ngrams, dtype=dtype).fit_transform(texts) for ngrams, dtype in runs]
 
 
+def _search_documents() -> Any:
+    import unweave
+
+    X = tables(np.float64)["dense"]
+    model = unweave.LSA(3, random_state=0).fit(X)
+    return model.search(np.ones(X.shape[1]), 3), model.nearest_terms(0, 3)
+
+
 def _silhouette(X: Table) -> Any:
     from unweave.select import silhouette
 
@@ -147,6 +155,7 @@ def jobs() -> Iterator[Job]:
     yield "reading large files of numbers", _read_numbers
     made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
     yield "counting words", _count_words
+    yield "searching documents", _search_documents
     for dtype, tabs in made.items():
         yield f"silhouette, {dtype.__name__}", partial(_silhouette, tabs["dense"])
     for name, make, kinds in _models():

@@ -7,17 +7,18 @@ from numbers import Real
 import numpy as np
 
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import number, whole
+from unweave.factorization.settings import number
 from unweave.linalg.products import matmul
 from unweave.objectives import Blocks, Dense
 from unweave.parallel import run
 from unweave.penalties import Free
+from unweave.select.auto import Counting, chooses
 from unweave.solve.closed import CentredSVD
 from unweave.solve.plan import Plan, describe, make_plan, spectral_words
 from unweave.solve.problem import Problem
 
 
-class PCA(BaseFactorization):
+class PCA(Counting, BaseFactorization):
     """X ≈ mean + U·Z with free codes and orthonormal components, least squares.
 
     min ½‖X − 1·mean − U·Z‖² with Z·Zᵀ = I. The components are the leading eigenvectors of the covariance; the objective
@@ -26,8 +27,10 @@ class PCA(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, float or None, default=None
-        How many; a number between 0 and 1 is the share of the variance to reach; None is all.
+    n_components : int, float, "auto" or None, default=None
+        How many; a number between 0 and 1 is the share of the variance to reach; None is all. "auto" takes the number
+        with the least error at hidden blocks (with missing entries, at hidden entries), see
+        :func:`unweave.select.auto_count`; kept as ``choice_``.
     whiten : bool, default=False
         Scale codes to unit variance.
     missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
@@ -57,6 +60,8 @@ class PCA(BaseFactorization):
     Pearson (1901), On lines and planes of closest fit. Jolliffe (2002), Principal component analysis.
     """
 
+    _centred = True  # read by select: what blocks are hidden about
+
     def __init__(
         self,
         n_components=None,
@@ -84,12 +89,18 @@ class PCA(BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @chooses
+    def _fit(self, X, weights=None):
+        codes = super()._fit(X, weights)
+        self._sums = None
+        return codes
+
     def _problem(self, loss, shape, mixed):
         most = min(shape)
         if self.n_components is None or self._share() is not None:
             k = most
         else:
-            k = whole(self.n_components, "n_components", 1)
+            k = self._number()
         if k > most:
             raise ValueError(f"n_components={k} must be at most min(n_samples={shape[0]}, n_features={shape[1]})")
         return Problem(k, loss, Free(), Free(), offset=True)
@@ -206,7 +217,10 @@ class PCA(BaseFactorization):
         return matmul(np.ascontiguousarray(U, dtype=self.components_.dtype), self.components_) + self.mean_
 
     def partial_fit(self, X, y=None):
-        """Learn from one more block of rows: mean and covariance of all blocks so far, so nothing is forgotten."""
+        """Learn from one more block of rows: mean and covariance of all blocks so far, so nothing is forgotten.
+
+        After `fit` it goes on from the covariance of the fitted model: the components, and equal noise elsewhere.
+        """
         from unweave.compress.streaming import add_block
 
         add_block(self, X)

@@ -23,18 +23,32 @@ def add_block(pca, X) -> None:
     The Gram is kept about the mean of the first block, so later means near it do not cancel.
     """
     with single_blas():
-        if getattr(pca, "_sums", None) is None:
-            objective, pca._learned = open_table(pca, X, pca.missing, "squared")
-            if objective.shape[1] > _MOST_COLUMNS:
-                raise ValueError(f"partial_fit keeps a covariance: X may have at most {_MOST_COLUMNS} columns")
-            pivot = np.asarray(objective.X.mean(axis=0, dtype=np.float64)).ravel()
-            pca._sums = {"n": 0, "pivot": pivot, "sum": 0.0, "gram": 0.0}
-        else:
+        if hasattr(pca, "components_"):
             objective = reopen_table(pca, X, pca.missing, pca._learned)
+        else:
+            objective, pca._learned = open_table(pca, X, pca.missing, "squared")
+        if objective.shape[1] > _MOST_COLUMNS:
+            raise ValueError(f"partial_fit keeps a covariance: X may have at most {_MOST_COLUMNS} columns")
         if not objective.complete:
             raise ValueError("partial_fit of PCA needs every entry observed; fit the whole table for missing entries")
+        if getattr(pca, "_sums", None) is None:
+            pca._sums = _of_fit(pca) if hasattr(pca, "components_") else _of_first(objective)
         _add(pca._sums, objective)
         _update(pca, objective)
+
+
+def _of_first(objective) -> dict:
+    pivot = np.asarray(objective.X.mean(axis=0, dtype=np.float64)).ravel()
+    return {"n": 0, "pivot": pivot, "sum": 0.0, "gram": 0.0}
+
+
+def _of_fit(pca) -> dict:
+    """Sums that a fitted model stands for: its components, and what it left spread evenly over other directions."""
+    Z, s = pca.components_.astype(np.float64), pca.singular_values_.astype(np.float64)
+    k, m = Z.shape
+    noise = 2 * pca.objective_ / (m - k) if m > k else 0.0
+    gram = (Z.T * (s**2 - noise)) @ Z + noise * np.eye(m)
+    return {"n": pca.n_samples_, "pivot": pca.mean_.astype(np.float64), "sum": np.zeros(m), "gram": gram}
 
 
 def _add(sums: dict, objective) -> None:

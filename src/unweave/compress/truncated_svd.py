@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import whole
 from unweave.penalties import Free, Orthonormal
+from unweave.select.auto import Counting, chooses
 from unweave.solve.problem import Problem
 
 
-class TruncatedSVD(BaseFactorization):
+class TruncatedSVD(Counting, BaseFactorization):
     """X ≈ U·Z with free codes and orthonormal components, least squares: the k leading singular triplets.
 
     min ½‖X − U·Z‖² subject to Z·Zᵀ = I. Unlike PCA the table is not centred, so a sparse one stays sparse. For a large
@@ -18,8 +18,9 @@ class TruncatedSVD(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=2
-        At most the shorter side of the table.
+    n_components : int or "auto", default=2
+        At most the shorter side of the table. "auto" takes the number with the least error at hidden blocks (with
+        missing entries, at hidden entries), see :func:`unweave.select.auto_count`; kept as ``choice_``.
     missing, solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`. With missing entries, alternating least squares; then rotated.
 
@@ -44,6 +45,8 @@ class TruncatedSVD(BaseFactorization):
     Eckart and Young (1936), The approximation of one matrix by another of lower rank. Musco and Musco (2015),
     Randomized block Krylov methods for stronger and faster approximate singular value decomposition.
     """
+
+    _centred = False  # read by select: what blocks are hidden about
 
     def __init__(
         self,
@@ -70,8 +73,27 @@ class TruncatedSVD(BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @chooses
+    def _fit(self, X, weights=None):
+        codes = super()._fit(X, weights)
+        self._sums = None
+        return codes
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of rows; a sketch of all rows so far, of twice the rank, is merged with it.
+
+        ``objective_`` is then a bound of the error of all rows from above. With ``missing`` the components are improved
+        block by block instead, as in :class:`unweave.Factorization`.
+        """
+        if self.missing is not None:
+            return super().partial_fit(X)
+        from unweave.compress.streaming_svd import add_rows
+
+        add_rows(self, X)
+        return self
+
     def _problem(self, loss, shape, mixed):
-        k = whole(self.n_components, "n_components", 1)
+        k = self._number()
         if k > min(shape):
             raise ValueError(f"n_components={k} must be at most min(n_samples={shape[0]}, n_features={shape[1]})")
         return Problem(k, loss, Free(), Orthonormal())

@@ -6,6 +6,7 @@ import math
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def whole(value, name: str, least: int) -> int:
@@ -24,6 +25,54 @@ def number(value, name: str, least: float = 0.0) -> float:
     if not math.isfinite(value) or value < least:
         raise ValueError(f"{name} must be a finite number of at least {least:g}, got {value}")
     return float(value)
+
+
+def numbers(value, name: str, shape: tuple[int, ...], dtype=np.float64) -> NDArray:
+    """A new array of finite numbers of that shape, or an error that names the argument.
+
+    >>> numbers([[1, 2]], "init", (1, 2))
+    array([[1., 2.]])
+    """
+    try:
+        found = np.array(value, dtype=dtype, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of numbers of the shape {shape}, got {value!r:.60}") from None
+    if found.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must hold finite numbers")
+    return found
+
+
+def row_weights(sample_weight, n: int) -> NDArray[np.float64] | None:
+    """Weights of `n` rows (None stays None, one number counts for every row), or an error that names them.
+
+    >>> row_weights(2, 3)
+    array([2., 2., 2.])
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real | str) or getattr(sample_weight, "ndim", 1) == 0:
+        sample_weight = np.full(n, number(np.asarray(sample_weight).item(), "sample_weight"))
+    weights = finite_weights(sample_weight)
+    if len(weights) != n:
+        raise ValueError(f"sample_weight must hold one number a row: X has {n} rows, it has {len(weights)}")
+    return weights
+
+
+def finite_weights(sample_weight) -> NDArray[np.float64]:
+    """Weights of rows whose number is not known yet: finite, none negative, not all zero."""
+    try:
+        weights = np.array(sample_weight, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_weight must hold one number a row, got {sample_weight!r:.60}") from None
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must hold one number a row (a 1D array), got the shape {weights.shape}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold one finite number a row, none of them negative")
+    if not weights.any():
+        raise ValueError("sample_weight must hold a positive number: all are zero")
+    return weights
 
 
 def generator(random_state) -> np.random.Generator:

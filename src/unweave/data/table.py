@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.parallel import run
+from unweave.data.table_finite import DENSE, STORED, WITHOUT, need_finite
 
 MISSING = (None, "nan", "zeros", "auto")
 
@@ -48,12 +48,27 @@ def check_table(estimator, X, missing, *, reset: bool) -> Table:
     check_missing(missing)
     if isinstance(X, NamedTable):
         return _named_table(estimator, X, missing, reset=reset)
+    if isinstance(X, Iterator):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which can be read only once: give the blocks as a list, list(X), or feed each "
+            "to partial_fit where the model has it"
+        )
     _refuse_objects(X)
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), order="C",
         ensure_all_finite=False, estimator=type(estimator).__name__,
     )  # fmt: skip
-    return _sparse_table(X, missing) if sp.issparse(X) else _dense_table(X, missing)
+    return _told_apart(X, missing, _can_miss(estimator))
+
+
+def _can_miss(estimator) -> bool:
+    """Whether a model has a parameter `missing`; some hold it fixed."""
+    return "missing" in getattr(estimator, "get_params", dict)()
+
+
+def _told_apart(X, missing, can_miss: bool) -> Table:
+    """Observed and missing entries of numbers; `can_miss` says whether the model has a `missing` to advise."""
+    return _sparse_table(X, missing, can_miss) if sp.issparse(X) else _dense_table(X, missing, can_miss)
 
 
 def _named_table(estimator, table: NamedTable, missing, *, reset: bool) -> Table:
@@ -94,18 +109,18 @@ def _refuse_objects(X) -> None:
 _TEXT = ("str", "string", "utf8", "object")
 
 
-def _dense_table(X: NDArray, missing) -> Table:
+def _dense_table(X: NDArray, missing, can_miss: bool) -> Table:
     if np.iscomplexobj(X):
         raise ValueError("Complex data not supported: X has an imaginary part; split it into two tables")
     hole: NDArray | None
     if isinstance(missing, str) and missing == "zeros":
-        _need_finite(X, allow_nan=True)
+        need_finite(X, DENSE if can_miss else WITHOUT, allow_nan=True)
         hole = np.isnan(X) | (X == 0)
     elif missing is None:
-        _need_finite(X, allow_nan=False)
+        need_finite(X, DENSE if can_miss else WITHOUT, allow_nan=False)
         return Table(X, None)
     else:
-        _need_finite(X, allow_nan=True)
+        need_finite(X, DENSE if can_miss else WITHOUT, allow_nan=True)
         hole = np.isnan(X)
         if not isinstance(missing, str) and np.shape(missing) == X.shape:
             hole |= np.asarray(missing)
@@ -116,7 +131,7 @@ def _dense_table(X: NDArray, missing) -> Table:
     return Table(np.where(hole, 0, X).astype(X.dtype, copy=False), ~hole)
 
 
-def _sparse_table(X, missing) -> Table:
+def _sparse_table(X, missing, can_miss: bool) -> Table:
     X = sp.csr_array(X)
     try:
         X.check_format(full_check=True)
@@ -126,7 +141,7 @@ def _sparse_table(X, missing) -> Table:
         X = X.copy()
         X.sum_duplicates()
     stored = isinstance(missing, str) and missing in ("zeros", "auto")
-    _need_finite(X.data, allow_nan=stored)
+    need_finite(X.data, STORED if can_miss else WITHOUT, allow_nan=stored)
     if not stored:
         if missing is not None and not isinstance(missing, str):
             raise ValueError("missing as a mask needs a dense X; for sparse tables use missing='zeros'")
@@ -138,35 +153,6 @@ def _sparse_table(X, missing) -> Table:
     if not X.nnz:
         raise ValueError("X has no observed entry: nothing is stored in it")
     return Table(X, "stored")
-
-
-def _need_finite(X: NDArray, *, allow_nan: bool) -> None:
-    """Raise on infinity, on NaN unless it is allowed, and on numbers whose squares would overflow.
-
-    The sum of squares tells: one pass at the speed of memory, and only when it is not finite, or nearly not, is there
-    anything to look for.
-    """
-
-    def squares(start: int, stop: int) -> float:
-        part = X[start:stop].reshape(-1)
-        with np.errstate(all="ignore"):
-            return float(np.dot(part, part))
-
-    most = float(np.finfo(X.dtype).max)
-    if sum(run(squares, len(X), max(1, (1 << 21) * len(X) // max(1, X.size)))) < 1e-4 * most:
-        return
-    if np.isinf(X).any():
-        raise ValueError(_INFINITE)
-    if not allow_nan and np.isnan(X).any():
-        raise ValueError(
-            "Input X contains NaN: pass missing='nan' to treat NaN as not observed, or fill these entries first"
-        )
-    largest = float(np.fmax.reduce(np.abs(X), axis=None, initial=0))
-    if largest > 0.01 * np.sqrt(most / max(1, X.size)):
-        raise ValueError(f"X holds numbers as large as {largest:.1e}, whose squares overflow {X.dtype}: rescale X")
-
-
-_INFINITE = "Input X contains infinity (inf): replace it, or mark it as missing (NaN with missing='nan')"
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -193,9 +179,10 @@ class BlockTables:
     complete: bool
     dtype: np.dtype
     n_columns: int
+    can_miss: bool = True
 
     def load(self, i: int) -> Table:
-        return _block_table(self.source[i], self.missing, self.n_columns, self.dtype, i)
+        return _block_table(self.source[i], self.missing, self.n_columns, self.dtype, i, self.can_miss)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -208,15 +195,16 @@ def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
     if missing is not None and not isinstance(missing, str):
         raise ValueError("missing as a mask needs one table, not blocks; mark missing entries with NaN instead")
     first = check_table(estimator, X[0], missing, reset=reset)
+    can_miss = _can_miss(estimator)
     sizes, complete = [], True
     for i in range(len(X)):
-        table = _block_table(X[i], missing, first.shape[1], first.values.dtype, i)
+        table = _block_table(X[i], missing, first.shape[1], first.values.dtype, i, can_miss)
         sizes.append(table.shape[0])
         complete &= table.seen is None
-    return BlockTables(X, missing, sizes, complete, first.values.dtype, first.shape[1])
+    return BlockTables(X, missing, sizes, complete, first.values.dtype, first.shape[1], can_miss)
 
 
-def _block_table(block, missing, n_columns: int, dtype, i: int) -> Table:
+def _block_table(block, missing, n_columns: int, dtype, i: int, can_miss: bool) -> Table:
     from sklearn.utils import check_array
 
     block = check_array(
@@ -226,4 +214,4 @@ def _block_table(block, missing, n_columns: int, dtype, i: int) -> Table:
         raise ValueError(f"block {i} of X has {block.shape[1]} columns, but block 0 has {n_columns}")
     if not block.shape[0]:
         return Table(block if not sp.issparse(block) else sp.csr_array(block), None)
-    return _sparse_table(block, missing) if sp.issparse(block) else _dense_table(block, missing)
+    return _told_apart(block, missing, can_miss)

@@ -19,10 +19,12 @@ from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
 from unweave.explain.perplexity import mixtures
 from unweave.explain.topic_table import counts_of, need_words
+from unweave.explain.topic_texts import takes_texts
 from unweave.explain.topics import Topics
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.factorization.showing import Showing
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
@@ -32,7 +34,7 @@ _ALPHA, _ETA = 0.1, 0.05  # where learning begins
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
-class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Every word of a document comes from one of k topics: θ_d ~ Dir(α), φ_k ~ Dir(η), z ~ θ_d, w ~ φ_z.
 
     Use it for counts of words (or of anything) when rows are mixtures of a few distributions and overfitting is to be
@@ -40,18 +42,22 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of topics.
+    n_components : int or "auto", default=10
+        Topics. "auto" takes the fewest that predict held-out words nearly best (whole counts only), see ``choice_``.
     inference : {"auto", "collapsed", "gibbs", "batch", "online"}, default="auto"
         "collapsed" ("auto"): zero-order collapsed updates, deterministic and the fastest. "gibbs": collapsed Gibbs
-        sampling averaged over the later half of its sweeps, often a little better and slower. "batch": variational
-        inference, whose bound never falls. "online": the same in small batches, a few passes over many documents.
+        sampling in time that grows with the topics of a document, averaged over the later half of its sweeps.
+        "batch": variational inference, whose bound never falls. "online": the same in small batches, a few passes over
+        many documents.
     alpha : "auto", float or array (k,), default="auto"
         Prior of the topics in a document; "auto" learns one number for each topic.
     eta : "auto" or float, default="auto"
         Prior of the words in a topic; "auto" learns it (the online method keeps 0.05).
     batch_size, learning_offset, learning_decay : int, float, float
         Of the online method: ρ = (learning_offset + t)^−learning_decay.
+    vectorizer : object with ``transform``, optional
+        What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
+        that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     max_iter : int, optional
         Sweeps over the documents: 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
     tol : float, default=2e-5
@@ -98,6 +104,7 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         batch_size=1024,
         learning_offset=10.0,
         learning_decay=0.7,
+        vectorizer=None,
         max_iter=None,
         tol=2e-5,
         random_state=None,
@@ -112,6 +119,7 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.batch_size = batch_size
         self.learning_offset = learning_offset
         self.learning_decay = learning_decay
+        self.vectorizer = vectorizer
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -119,6 +127,8 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @takes_texts
+    @chooses
     def fit(self, X, y=None):
         """Learn the topics.
 
@@ -149,11 +159,11 @@ class LDA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def _size(self) -> int:
-        return whole(self.n_components, "n_components", 1)
+        return self._number()
 
     def _name(self) -> str:
         name = "collapsed" if self.inference == "auto" else self.inference
-        if name not in _SCHEMES:
+        if not isinstance(name, str) or name not in _SCHEMES:
             raise ValueError(f"inference={self.inference!r} is not known; use auto, {', '.join(_SCHEMES)}")
         return name
 

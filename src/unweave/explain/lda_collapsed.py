@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.explain.lda_corpus import Corpus, grouped_start
-from unweave.explain.lda_priors import learn_alpha, learn_eta
+from unweave.explain.lda_priors import Sums, expected_sums, learn_alpha, learn_eta
 from unweave.kernels.lda import collapsed_range
 from unweave.solve.iterate import Loop
 
@@ -59,7 +59,9 @@ class Collapsed:
             )  # fmt: skip
 
         new = {**state, "words": corpus.gather(work), "documents": out, "sweep": state["sweep"] + 1}
-        return learn_priors(new, self.learn, corpus.lengths), float(values.sum())
+        if due(new["sweep"]):
+            new = learn_priors(new, new["documents"], new["words"], self.learn, corpus.lengths)
+        return new, float(values.sum())
 
     def topics(self, state: dict) -> NDArray:
         return smoothed(state["words"], state["eta"])
@@ -68,15 +70,24 @@ class Collapsed:
         return smoothed(state["documents"].T, state["alpha"][:, None]).astype(self.corpus.dtype)
 
 
-def learn_priors(state: dict, learn: tuple[bool, bool], lengths: NDArray) -> dict:
-    """The state with priors learned from its counts, in the sweeps where they are."""
-    sweep = state["sweep"]
-    if sweep < LEARN_FROM or (sweep - LEARN_FROM) % LEARN_EVERY:
-        return state
+def due(sweep: int) -> bool:
+    """Whether priors are learned after this sweep."""
+    return sweep >= LEARN_FROM and (sweep - LEARN_FROM) % LEARN_EVERY == 0
+
+
+def learn_priors(
+    state: dict,
+    documents: NDArray,
+    words: NDArray,
+    learn: tuple[bool, bool],
+    lengths: NDArray,
+    sums: Sums = expected_sums,
+) -> dict:
+    """The state with priors learned from the counts of documents and of words by topic."""
     alpha, eta = state["alpha"], state["eta"]
     for _ in range(_STEPS):
-        alpha = learn_alpha(alpha, state["documents"], lengths) if learn[0] else alpha
-        eta = learn_eta(eta, state["words"]) if learn[1] else eta
+        alpha = learn_alpha(alpha, documents, lengths, sums) if learn[0] else alpha
+        eta = learn_eta(eta, words, sums) if learn[1] else eta
     return {**state, "alpha": alpha, "eta": eta}
 
 

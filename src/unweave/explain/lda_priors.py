@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi
 
-from unweave.kernels.lda_priors import expected_sums_range
+from unweave.kernels.lda_priors import counted_sums_range, expected_sums_range
 from unweave.parallel import run
 
 LEAST = 1e-5
@@ -15,30 +17,41 @@ _ROWS = 2048
 
 def expected_sums(N: NDArray, prior: NDArray) -> NDArray:
     """Σ over rows of E[ψ(n + a_k) − ψ(a_k)] for counts n that are Poisson with means N (rows × k)."""
+    return _added(expected_sums_range, N, prior)
 
+
+def counted_sums(N: NDArray, prior: NDArray) -> NDArray:
+    """Σ over rows of ψ(n + a_k) − ψ(a_k) for whole counts n = N (rows × k)."""
+    return _added(counted_sums_range, N, prior)
+
+
+def _added(kernel: Callable[..., None], N: NDArray, prior: NDArray) -> NDArray:
     def task(start: int, stop: int) -> NDArray:
-        sums = np.zeros(N.shape[1])
-        expected_sums_range(N, prior, sums, start, stop)
+        sums = np.zeros(len(prior))
+        kernel(N, prior, sums, start, stop)
         return sums
 
     return np.sum(run(task, len(N), _ROWS), axis=0)
 
 
-def learn_alpha(alpha: NDArray, documents: NDArray, lengths: NDArray) -> NDArray:
-    """One fixed-point step of Minka's on α (asymmetric), documents × topics of expected counts.
+Sums = Callable[[NDArray, NDArray], NDArray]
+
+
+def learn_alpha(alpha: NDArray, documents: NDArray, lengths: NDArray, sums: Sums = expected_sums) -> NDArray:
+    """One fixed-point step of Minka's on α (asymmetric), documents × topics of counts.
 
     α_k ← α_k Σ_d E[ψ(n_dk + α_k) − ψ(α_k)] / Σ_d (ψ(n_d + Σα) − ψ(Σα)). Expected counts are no counts: taken as such
-    they would make α many times too large, so n is Poisson about them.
+    they would make α many times too large, so n is Poisson about them, unless `sums` says that they are.
     """
     mass = alpha.sum()
     below = float((psi(lengths + mass) - psi(mass)).sum())
-    return np.maximum(alpha * expected_sums(documents, alpha) / max(below, 1e-300), LEAST)
+    return np.maximum(alpha * sums(documents, alpha) / max(below, 1e-300), LEAST)
 
 
-def learn_eta(eta: float, words: NDArray) -> float:
-    """The same for the symmetric prior of the topics, words × topics of expected counts."""
+def learn_eta(eta: float, words: NDArray, sums: Sums = expected_sums) -> float:
+    """The same for the symmetric prior of the topics, words × topics of counts."""
     V, k = words.shape
-    above = float(expected_sums(words, np.full(k, eta)).sum())
+    above = float(sums(words, np.full(k, eta)).sum())
     below = V * float((psi(words.sum(axis=0, dtype=np.float64) + V * eta) - psi(V * eta)).sum())
     return float(np.clip(eta * above / max(below, 1e-300), LEAST, 1e3))
 

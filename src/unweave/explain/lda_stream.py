@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
+
 from unweave.data.table import check_table
 from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_variational import Online, warm_start
+from unweave.explain.lsa_words import ready_vectorizer
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.factorization.settings import generator, whole
 from unweave.solve.certificate import Certificate
@@ -18,7 +21,9 @@ def add_documents(model, X, n_documents) -> None:
     """One step of the online method; the state of the stream is kept in ``model._stream``."""
     fresh = not getattr(model, "_stream", None)
     resumed = fresh and hasattr(model, "topics_")
-    X = counts_of(check_table(model, X, None, reset=fresh and not resumed), "LDA")
+    if fresh and not resumed:
+        model.vectorizer_ = None if model.vectorizer is None else ready_vectorizer(model.vectorizer, None)
+    X = counts_of(check_table(model, model._read(X), None, reset=fresh and not resumed), "LDA")
     need_words(X)
     batch = Corpus(X, model._size())
     if fresh:
@@ -34,6 +39,7 @@ def add_documents(model, X, n_documents) -> None:
     words, alpha, bound = online.learn_batch(batch, stream["words"], stream["alpha"], stream["eta"], rate)
     model._stream = {**stream, "words": words, "alpha": alpha, "t": stream["t"] + 1}
     _publish(model, online, batch, -bound)
+    _add_shares(model, batch)
 
 
 def _begin(model, batch: Corpus, resumed: bool) -> dict:
@@ -44,16 +50,26 @@ def _begin(model, batch: Corpus, resumed: bool) -> dict:
     else:
         words = warm_start(batch, alpha, eta, generator(model.random_state))
     model.history_ = History()
-    return {"words": words, "alpha": alpha, "eta": float(eta), "t": 0, "seen": 0}
+    shares = model.topic_shares_ if resumed else np.zeros(model._size())
+    mass = float(batch.lengths.sum()) if resumed else 0.0  # a former fit counts as much as this batch
+    return {"words": words, "alpha": alpha, "eta": float(eta), "t": 0, "seen": 0, "mass": mass, "shares": shares}
 
 
 def _publish(model, online: Online, batch: Corpus, objective: float) -> None:
     stream = model._stream
     model._publish(online.topics(stream), stream["alpha"], stream["eta"])
     model.codes_ = model._fold_in(batch.X)
-    model.topic_shares_ = batch.lengths @ model.codes_ / batch.lengths.sum()
     model.objective_, model.n_iter_ = float(objective), stream["t"]
     model.history_.add(float(objective), 1.0, 0.0)
     model.certificate_ = Certificate("none", float("-inf"), float("inf"), False, float(objective))
     what = f"documents in batches, {stream['seen']} so far, as mixtures of {batch.k} topics"
     model.plan_ = Plan(what, online.title, "", "", "documents dealt out at random", ["partial_fit learns online"])
+
+
+def _add_shares(model, batch: Corpus) -> None:
+    """Shares of the topics in all words so far, each batch as its own topics explained it."""
+    stream, here = model._stream, float(batch.lengths.sum())
+    mass = stream["mass"] + here
+    shares = (stream["mass"] * stream["shares"] + batch.lengths @ model.codes_) / mass
+    model.topic_shares_ = shares
+    model._stream = {**stream, "mass": mass, "shares": shares}

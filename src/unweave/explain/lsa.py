@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.compress.truncated_svd import TruncatedSVD
-from unweave.explain.lsa_search import Searching, unit_rows
-from unweave.explain.lsa_words import is_texts, ready_vectorizer, vectorizer_terms
-from unweave.factorization.settings import whole
-from unweave.factorization.stream import Stream
+from unweave.explain.lsa_index import unit_rows
+from unweave.explain.lsa_search import Searching
+from unweave.explain.lsa_words import check_saveable, is_texts, ready_vectorizer, vectorizer_terms
 from unweave.penalties import Free, Orthonormal
 from unweave.solve.problem import Problem
 
@@ -23,8 +22,9 @@ class LSA(Searching, TruncatedSVD):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Dimensions kept; no more than the table has rows or columns.
+    n_components : int or "auto", default=100
+        Dimensions kept; no more than the table has rows or columns. "auto" as in :class:`unweave.TruncatedSVD`: the
+        number that predicts hidden blocks best. Searching is not what it is chosen for: 100 to 300 is usual for texts.
     vectorizer : object with ``transform``, optional
         What turned texts into the columns of X (scikit-learn's ``TfidfVectorizer``, say). With it texts are taken in
         place of tables; one that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
@@ -84,7 +84,7 @@ class LSA(Searching, TruncatedSVD):
         self.verbose = verbose
 
     def _problem(self, loss, shape, mixed):
-        asked = whole(self.n_components, "n_components", 1)
+        asked = self._number()
         k = min(asked, *shape)
         problem = Problem(k, loss, Free(), Orthonormal())
         return problem if k == asked else problem.with_note(f"the table has only {k} dimensions, not {asked}")
@@ -100,15 +100,16 @@ class LSA(Searching, TruncatedSVD):
         return codes
 
     def _learn_terms(self) -> None:
-        """Names of the columns, and their alphabetical order, by which a word is found."""
+        """Names of the columns, by which a word is found."""
         names = getattr(self, "feature_names_in_", None)
         if self.vectorizer_ is not None:
             names = vectorizer_terms(self.vectorizer_, self.n_features_in_)
         self.terms_ = None if names is None else np.array([str(name) for name in names], dtype=object)
-        self._order = None if self.terms_ is None else np.argsort(self.terms_)
 
     def _table(self, X, vectorizer):
         if not is_texts(X):
+            if vectorizer is not None and isinstance(X, list | tuple) and not len(X):
+                raise ValueError("X is empty: give at least one text, or a table")
             return X
         if vectorizer is None:
             raise ValueError("X holds texts: give a vectorizer (LSA(vectorizer=TfidfVectorizer())), or a table")
@@ -118,10 +119,7 @@ class LSA(Searching, TruncatedSVD):
         return super()._transform(self._table(X, getattr(self, "vectorizer_", None)))
 
     def partial_fit(self, X, y=None):
-        """Learn from one more block of rows; the documents themselves are not kept, see :meth:`add_documents`.
-
-        The singular values are then the lengths of the columns of all codes so far.
-        """
+        """Learn from one more block of rows; the documents themselves are not kept, see :meth:`add_documents`."""
         first = not hasattr(self, "components_")
         if first:
             self.vectorizer_ = None if self.vectorizer is None else ready_vectorizer(self.vectorizer, None)
@@ -129,17 +127,9 @@ class LSA(Searching, TruncatedSVD):
         if first:
             self._learn_terms()
             self._units, self.codes_ = unit_rows(np.empty((0, len(self.components_)))), None
-        self.singular_values_ = np.sqrt(np.diag(np.asarray(Stream.of(self).gram)))
         return self
 
     def save(self, path):
         """As every model is saved; a vectoriser of another library is code and cannot be."""
-        from unweave.persist.registry import part_name
-
-        for part in (self.vectorizer, getattr(self, "vectorizer_", None)):
-            if part is not None and part_name(type(part)) is None:
-                raise TypeError(
-                    f"vectorizer is a {type(part).__name__}, which cannot be saved: fit LSA to the table that it "
-                    "makes, and keep the vectoriser apart"
-                )
+        check_saveable(self)
         return super().save(path)

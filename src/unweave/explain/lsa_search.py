@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete.top import top_columns
 from unweave.data.arguments import whole
-from unweave.data.named import NamedTable
-from unweave.explain.lsa_words import count_words, find_term
-from unweave.kernels.top import push_range, sort_range
-from unweave.linalg.products import row_squared_norms
-from unweave.parallel import single_blas
+from unweave.explain.lsa_index import Index, unit_row, unit_rows
+from unweave.explain.lsa_words import columns_by_word, count_words, find_term, is_words, query_rows, unknown_words
 
-_NO_ROWS, _NONE = np.empty(0, np.int64), np.empty(0, np.int32)  # nothing is left out of a list
+# What is made of a model's arrays when it is first asked, by name: (the arrays it was made of, what was made). Not an
+# attribute, so that it is neither saved nor copied; arrays that were replaced since are told by their identity.
+_MADE: WeakKeyDictionary[Any, dict[str, tuple[tuple, Any]]] = WeakKeyDictionary()
 
 
 class Searching:
@@ -33,7 +33,6 @@ class Searching:
     terms_: NDArray | None
     vectorizer_: Any
     transform: Any
-    _order: NDArray | None
     _units: NDArray
 
     def search(self, query, n: int = 10) -> tuple[NDArray, NDArray]:
@@ -51,11 +50,10 @@ class Searching:
         documents, scores : arrays (n,), or (rows, n) for a table
         """
         check_is_fitted(self, "components_")
-        n = min(whole(n, "n", 1), len(self._units))
-        if not len(self._units):
-            raise ValueError("the model holds no documents, because they came in blocks: call add_documents first")
+        n, index = whole(n, "n", 1), self._documents()
         codes, one = self._folded(query)
-        return _nearest(self._units, _unit(codes[0]), n) if one else top_columns(unit_rows(codes), self._units.T, n)
+        n = min(n, len(index.units))
+        return index.nearest(unit_row(codes[0]), n) if one else top_columns(unit_rows(codes), index.units.T, n)
 
     def add_documents(self, X):
         """Fold in more documents (a table like X, or texts): they are searched from now on, the space stays as it is.
@@ -71,7 +69,8 @@ class Searching:
     def nearest_documents(self, document: int, n: int = 10) -> tuple[NDArray, NDArray]:
         """The `n` documents nearest to one that is searched, itself left out, and their cosines."""
         check_is_fitted(self, "components_")
-        return _neighbours(self._units, _place(document, "document", len(self._units)), n)
+        index = self._documents()
+        return _neighbours(index, _place(document, "document", len(index.units)), n)
 
     def nearest_terms(self, term: str | int, n: int = 10) -> tuple[NDArray, NDArray]:
         """The `n` words nearest to a word (or to a column, by number), itself left out, and their cosines.
@@ -79,32 +78,43 @@ class Searching:
         Words come by name where the columns have names, otherwise as numbers of columns.
         """
         check_is_fitted(self, "components_")
-        vectors = self.components_.T * self.singular_values_.astype(self.components_.dtype)
-        places, scores = _neighbours(unit_rows(vectors), self._column(term), n)
+        column = self._column(term)
+        words = self._made("words", (self.components_, self.singular_values_), _word_index)
+        places, scores = _neighbours(words, column, n)
         return (places if self.terms_ is None else self.terms_[places]), scores
+
+    def _made(self, name: str, sources: tuple, make: Callable) -> Any:
+        """``make(*sources)``, kept for as long as the model has these arrays."""
+        kept = _MADE.setdefault(self, {})
+        if name not in kept or any(now is not then for now, then in zip(sources, kept[name][0], strict=True)):
+            kept[name] = sources, make(*sources)
+        return kept[name][1]
+
+    def _documents(self) -> Index:
+        if not len(self._units):
+            raise ValueError("the model holds no documents, because they came in blocks: call add_documents first")
+        return self._made("documents", (self._units,), Index)
+
+    def _columns(self) -> dict[str, int]:
+        return self._made("columns", (self.terms_,), columns_by_word)
 
     def _column(self, term) -> int:
         if not isinstance(term, str):
             return _place(term, "term", self.n_features_in_)
-        if self.terms_ is None or self._order is None:
+        if self.terms_ is None:
             raise ValueError(
                 f"term {term!r} is not known, because the columns have no names: give a number of a column"
             )
-        place = find_term(self.terms_, self._order, term)
+        place = find_term(self._columns(), term)
         if place < 0:
             raise ValueError(f"term {term!r} is not among the words of the model; see terms_")
         return place
 
     def _folded(self, query) -> tuple[NDArray, bool]:
         """Codes of a query, and whether it is one."""
-        if isinstance(query, str) or _is_words(query):
+        if is_words(query):
             return self._fold_words(query), True
-        rows = query.X if isinstance(query, NamedTable) else query
-        one = not sp.issparse(rows) and np.ndim(rows) == 1
-        rows = np.reshape(rows, (1, -1)) if one else rows
-        rows = check_array(rows, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="query")
-        if rows.shape[1] != self.n_features_in_:
-            raise ValueError(f"query has {rows.shape[1]} columns, but the model was fitted to {self.n_features_in_}")
+        rows, one = query_rows(query, self.n_features_in_)
         with np.errstate(over="ignore", invalid="ignore"):
             codes = self._fold_rows(rows)
         if not np.isfinite(codes).all():
@@ -114,50 +124,36 @@ class Searching:
     def _fold_words(self, query) -> NDArray:
         if self.vectorizer_ is not None:
             row = self.vectorizer_.transform([query if isinstance(query, str) else " ".join(query)])
-            if not row.count_nonzero():
-                raise ValueError(f"query has no word that the vectoriser knows: {query!r:.80}")
-            return self._fold_rows(sp.csr_array(row))
-        if self.terms_ is None or self._order is None:
+            row = row if sp.issparse(row) and row.format == "csr" else sp.csr_array(row)
+            if not row.data.any():
+                raise unknown_words(query)
+            return self._fold_entries(row.indices, row.data)
+        if self.terms_ is None:
             raise ValueError("query holds words, but the columns have no names: give a vectorizer, or a row of numbers")
-        columns, counts = count_words(query, self.terms_, self._order)
-        return (self.components_[:, columns] @ counts)[None]
+        return self._fold_entries(*count_words(query, self._columns()))
+
+    def _fold_entries(self, columns: NDArray, values: NDArray) -> NDArray:
+        """q·Zᵀ of one row with these entries."""
+        return (self.components_.take(columns, axis=1) @ values)[None]
 
     def _fold_rows(self, rows) -> NDArray:
         """q·Zᵀ over the columns that occur, so that a short query does not read all of Z."""
         if not sp.issparse(rows):
-            return rows @ self.components_.T
+            if 4 * np.count_nonzero(rows.any(axis=0)) > rows.shape[1]:
+                return rows @ self.components_.T
+            rows = sp.csr_array(rows)
         columns, places = np.unique(rows.indices, return_inverse=True)
         short = sp.csr_array((rows.data, places, rows.indptr), shape=(rows.shape[0], len(columns)))
         return short @ np.ascontiguousarray(self.components_[:, columns].T)
 
 
-def unit_rows(F: NDArray) -> NDArray:
-    """Rows scaled to length one, in float32; a row of zeros stays, its cosine with everything is 0."""
-    largest = np.abs(F).max(axis=1, initial=0.0, keepdims=True)
-    F = F / np.where(largest > 0, largest, 1)  # first, because squares may overflow or vanish
-    lengths = np.sqrt(row_squared_norms(F))[:, None]
-    return np.ascontiguousarray(F / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+def _word_index(components: NDArray, singular_values: NDArray) -> Index:
+    return Index(unit_rows(components.T * singular_values.astype(components.dtype)))
 
 
-def _unit(code: NDArray) -> NDArray:
-    """The same for one row."""
-    code = code / (float(np.abs(code).max()) or 1.0)
-    return (code / (float(np.sqrt(code @ code)) or 1.0)).astype(np.float32)
-
-
-def _nearest(units: NDArray, point: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """What :func:`top_columns` gives for one row, by a product of matrix and vector: a third of the time."""
-    with single_blas():
-        scores = (units @ point)[None]
-    values, places = np.full((1, n), -np.inf, np.float32), np.full((1, n), -1, np.int64)
-    push_range(scores, 0, len(units), _NO_ROWS, _NONE, _NONE, 0, values, places, 0, 1)
-    sort_range(values, places, 0, 1)
-    return places[0], values[0]
-
-
-def _neighbours(units: NDArray, place: int, n: int) -> tuple[NDArray, NDArray]:
-    wanted = min(whole(n, "n", 1), len(units) - 1)
-    places, scores = _nearest(units, units[place], wanted + 1)
+def _neighbours(index: Index, place: int, n: int) -> tuple[NDArray, NDArray]:
+    wanted = min(whole(n, "n", 1), len(index.units) - 1)
+    places, scores = index.nearest(index.units[place], wanted + 1)
     others = np.flatnonzero(places != place)[:wanted]
     return places[others], scores[others]
 
@@ -167,8 +163,3 @@ def _place(value, name: str, stop: int) -> int:
     if place >= stop:
         raise ValueError(f"{name} must be below {stop}, got {place}")
     return place
-
-
-def _is_words(query) -> bool:
-    listed = isinstance(query, list | tuple | set) or (isinstance(query, np.ndarray) and query.ndim == 1)
-    return listed and len(query) > 0 and all(isinstance(word, str) for word in query)

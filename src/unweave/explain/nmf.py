@@ -91,7 +91,7 @@ class NMF(NonNegativeModel):
         return self.loss
 
     def _problem(self, loss, shape, mixed):
-        k = self._count()
+        k = self._number()
         ratio = number(self.l1_ratio, "l1_ratio")
         if ratio > 1:
             raise ValueError(f"l1_ratio must lie between 0 and 1, got {ratio}")

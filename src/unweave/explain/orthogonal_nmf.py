@@ -99,7 +99,7 @@ class OrthogonalNMF(NonNegativeModel):
         if not isinstance(self.side, str) or self.side not in SIDES:
             raise ValueError(f"side={self.side!r} is not known; use 'codes' or 'components'")
         free, bound = Free(), Orthonormal()
-        return Problem(self._count(), loss, *((bound, free) if self.side == "codes" else (free, bound)))
+        return Problem(self._number(), loss, *((bound, free) if self.side == "codes" else (free, bound)))
 
     def _plan(self, objective, problem, rng):
         if objective.in_blocks:

@@ -11,13 +11,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.table import check_table
-from unweave.explain.topic_em import TemperedEM
+from unweave.explain.plsa_em import TemperedEM
 from unweave.explain.topic_table import counts_of, need_words
+from unweave.explain.topic_texts import takes_texts
 from unweave.explain.topics import Topics
-from unweave.factorization.settings import generator, make_loop, number, whole
+from unweave.factorization.settings import generator, make_loop, number
 from unweave.factorization.showing import Showing
 from unweave.linalg.counts import multiply_rows
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
@@ -25,7 +27,7 @@ from unweave.solve.plan import Plan
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
-class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PLSA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """P(w|d) = Σ_z P(w|z) P(z|d), fitted to counts by expectation–maximisation.
 
     Maximises Σ x_dw log P(w|d). With U = n_d P(z|d) and Z = P(w|z) this is non-negative factorisation with the KL loss,
@@ -34,9 +36,14 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     Parameters
     ----------
-    n_components : int, default=10
+    n_components : int or "auto", default=10
+        "auto" takes the fewest that predict held-out words nearly best (document completion, see
+        :func:`unweave.select.auto_count`), kept as ``choice_``; it needs whole counts.
     temper : float, default=1.0
         β in P(z|d, w) ∝ (P(w|z) P(z|d))^β; below 1 topics are smoother and overfit less.
+    vectorizer : object with ``transform``, optional
+        What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
+        that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
@@ -73,6 +80,7 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         n_components=10,
         *,
         temper=1.0,
+        vectorizer=None,
         max_iter=200,
         tol=1e-5,
         random_state=None,
@@ -82,6 +90,7 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ):
         self.n_components = n_components
         self.temper = temper
+        self.vectorizer = vectorizer
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -89,12 +98,14 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @takes_texts
+    @chooses
     def fit(self, X, y=None):
         """Learn the topics from counts of words, one document a row."""
         with single_blas():
             X = counts_of(check_table(self, X, None, reset=True), "PLSA")
             need_words(X)
-            k = whole(self.n_components, "n_components", 1)
+            k = self._number()
             scheme = TemperedEM(X, k, self._temper())
             loop = make_loop(self, SimpleNamespace(X=X))  # type: ignore[arg-type]
             state, history = iterate(scheme.step, scheme.begin(generator(self.random_state)), loop)
@@ -104,7 +115,7 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 f"{X.shape[0]}×{X.shape[1]} counts ≈ P(z|d) · P(w|z), {k} topics", "expectation–maximisation", "", "",
                 "documents dealt out at random", ["the EM step is the multiplicative update of KL"],
             )  # fmt: skip
-            self._publish(X, state)
+            self._publish(X, *scheme.tables(state))
             if loop.checkpoint is not None and history.stopped != "interrupted":
                 loop.checkpoint.remove()
         return self
@@ -115,21 +126,23 @@ class PLSA(Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise ValueError(f"temper must lie above 0 and not above 1, got {beta:g}")
         return beta
 
-    def _publish(self, X: sp.csr_array, state: dict) -> None:
-        words = state["words"].astype(np.float64).T
+    def _publish(self, X: sp.csr_array, documents: NDArray, words: NDArray) -> None:
+        words, alike = words.astype(np.float64).T, np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
+        words = np.where(words.sum(axis=1, keepdims=True) > 0, words, alike)  # a topic no document kept is the average
         self.topics_ = self.components_ = words / words.sum(axis=1, keepdims=True)
         self.n_components_ = self._n_features_out = len(self.topics_)
         lengths = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
-        joint = state["documents"].astype(np.float64) * lengths[:, None]
+        joint = documents.astype(np.float64) * lengths[:, None]
         mass = joint.sum(axis=0)
         self.topic_shares_ = mass / mass.sum()
         self.document_shares_ = joint / np.where(mass > 0, mass, 1)
-        self.codes_ = self._filled(state["documents"], lengths)
+        self.codes_ = self._filled(documents, lengths)
 
     def _filled(self, theta: NDArray, lengths: NDArray) -> NDArray:
-        """Mixtures with those of empty documents set to the shares of the topics."""
-        theta = theta / np.maximum(theta.sum(axis=1, keepdims=True), np.finfo(theta.dtype).tiny)
-        return np.where(lengths[:, None] > 0, theta, self.topic_shares_).astype(theta.dtype)
+        """Mixtures; a document that is empty, or has only words of no topic, gets the shares of the topics."""
+        mass = theta.sum(axis=1, keepdims=True)
+        known = (lengths[:, None] > 0) & (mass > 0)
+        return np.where(known, theta / np.where(known, mass, 1), self.topic_shares_).astype(theta.dtype)
 
     def transform(self, X) -> NDArray:
         """P(z|d) of every document with the topics fixed (folding in); an empty document gets P(z)."""

@@ -11,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.named import NamedTable
 from unweave.data.table import check_table
+from unweave.explain.lsa_words import ready_vectorizer
 from unweave.explain.topic_table import counts_of, need_words
+from unweave.explain.topic_texts import takes_texts
 from unweave.explain.topics import Topics
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import whole
 from unweave.penalties import Simplex
+from unweave.select.auto import Counting, chooses
 from unweave.solve.problem import Problem
 
 LOSSES = ("squared", "logistic")
 
 
-class SimplexTopics(Topics, BaseFactorization):
+class SimplexTopics(Counting, Topics, BaseFactorization):
     """X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
 
     Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document, or with ``loss="logistic"``
@@ -30,9 +32,14 @@ class SimplexTopics(Topics, BaseFactorization):
 
     Parameters
     ----------
-    n_components : int, default=10
+    n_components : int or "auto", default=10
+        "auto" takes the fewest that predict held-out words nearly best (document completion, see
+        :func:`unweave.select.auto_count`), kept as ``choice_``; it needs whole counts.
     loss : {"squared", "logistic"}, default="squared"
         The logistic loss takes a dense table's memory.
+    vectorizer : object with ``transform``, optional
+        What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
+        that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     solver, init, max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
@@ -67,6 +74,7 @@ class SimplexTopics(Topics, BaseFactorization):
         n_components=10,
         *,
         loss="squared",
+        vectorizer=None,
         solver="auto",
         init="auto",
         max_iter=200,
@@ -78,6 +86,7 @@ class SimplexTopics(Topics, BaseFactorization):
     ):
         self.n_components = n_components
         self.loss = loss
+        self.vectorizer = vectorizer
         self.solver = solver
         self.init = init
         self.max_iter = max_iter
@@ -93,12 +102,12 @@ class SimplexTopics(Topics, BaseFactorization):
         return self.loss
 
     def _problem(self, loss, shape, mixed):
-        return Problem(whole(self.n_components, "n_components", 1), loss, Simplex(), Simplex())
+        return Problem(self._number(), loss, Simplex(), Simplex())
 
     def _prepared(self, X, *, reset: bool) -> NamedTable:
         """Frequencies, or which words are there, with the names of the words; dense tables stay dense."""
         self._loss()
-        table = check_table(self, X, None, reset=reset)
+        table = check_table(self, X if reset else self._read(X), None, reset=reset)
         counts = counts_of(table, "SimplexTopics")
         if reset:
             need_words(counts)
@@ -113,12 +122,15 @@ class SimplexTopics(Topics, BaseFactorization):
         names = getattr(self, "feature_names_in_", None)
         return NamedTable(made, columns=None if names is None else [str(name) for name in names])
 
+    @takes_texts
+    @chooses
     def _fit(self, X, weights=None):
         table = self._prepared(X, reset=True)
         super()._fit(table)
         codes: Any = self.codes_
-        self.topic_shares_ = codes.mean(axis=0)
-        self.codes_ = self._filled(codes, table)
+        full = ~_empty(table)
+        self.topic_shares_ = codes[full].mean(axis=0)
+        self.codes_, self._documents = self._filled(codes, table), int(full.sum())
         return self.codes_
 
     def _publish(self, problem, Z):
@@ -127,8 +139,7 @@ class SimplexTopics(Topics, BaseFactorization):
 
     def _filled(self, codes: NDArray, table: NamedTable) -> NDArray:
         """Codes with those of empty documents set to the shares of the topics."""
-        empty = np.asarray(abs(table.X).sum(axis=1)).ravel() == 0
-        return np.where(empty[:, None], self.topic_shares_, codes).astype(codes.dtype)
+        return np.where(_empty(table)[:, None], self.topic_shares_, codes).astype(codes.dtype)
 
     def transform(self, X) -> NDArray:
         """Mixture of topics of every document, each on its own; an empty document gets the mean mixture."""
@@ -148,12 +159,24 @@ class SimplexTopics(Topics, BaseFactorization):
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of documents; the first call starts the model."""
-        super().partial_fit(self._prepared(X, reset=not hasattr(self, "topics_")))
-        if not hasattr(self, "topic_shares_"):
-            self.topic_shares_ = np.full(len(self.topics_), 1 / len(self.topics_))
+        first = not hasattr(self, "topics_")
+        if first:
+            self.vectorizer_ = None if self.vectorizer is None else ready_vectorizer(self.vectorizer, None)
+            self.topic_shares_, self._documents = np.full(self._number(), 1 / self._number()), 0
+        table = self._prepared(self._read(X), reset=first)
+        super().partial_fit(table)
+        full = ~_empty(table)
+        if full.any():
+            before, self._documents = self._documents, self._documents + int(full.sum())
+            here = self._transform(table)[full].sum(axis=0)
+            self.topic_shares_ = (before * self.topic_shares_ + here) / self._documents
         return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def _empty(table: NamedTable) -> NDArray:
+    return np.asarray(abs(table.X).sum(axis=1)).ravel() == 0

@@ -91,7 +91,7 @@ class SymmetricNMF(NonNegativeModel):
         return KMeans(random_state=self.random_state), "n_clusters"
 
     def _problem(self, loss, shape, mixed):
-        return Problem(self._count(), loss, NonNegative(), NonNegative())
+        return Problem(self._number(), loss, NonNegative(), NonNegative())
 
     def _fit_objective(self, objective, learned):
         if objective.in_blocks:

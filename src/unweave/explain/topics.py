@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
 from unweave.data.table import check_table
+from unweave.explain.lsa_words import check_saveable
 from unweave.explain.topic_table import counts_of
+from unweave.explain.topic_texts import counted
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Topics:
     """What a model with ``topics_`` (k × words, rows sum to one) and ``topic_shares_`` (k) can tell.
 
     Words are the names of the columns the model was fitted to (a data frame, or what :func:`unweave.read` gave), the
-    `vocabulary` passed to a call, or else the numbers of the columns.
+    `vocabulary` passed to a call, or else the numbers of the columns. With a `vectorizer` texts are taken in place of
+    tables, in `fit` and everywhere else.
     """
 
     topics_: NDArray
@@ -114,6 +119,11 @@ class Topics:
         check_is_fitted(self, "topics_")
         return write_topic_map(self, path, X, vocabulary)
 
+    def save(self, path: str | os.PathLike) -> Path:
+        """As every model is saved; a vectoriser of another library is code and cannot be."""
+        check_saveable(self)
+        return super().save(path)  # type: ignore[misc]
+
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""
         from unweave.explain.topic_table import check_topics
@@ -121,4 +131,8 @@ class Topics:
         check_topics(self, looked_at)
 
     def _counts(self, X):
-        return counts_of(check_table(self, X, None, reset=False), type(self).__name__)
+        return counts_of(check_table(self, self._read(X), None, reset=False), type(self).__name__)
+
+    def _read(self, X):
+        """X, or the counts of texts by the vectoriser that the model was fitted with."""
+        return counted(self, X, getattr(self, "vectorizer_", None))

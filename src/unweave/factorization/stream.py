@@ -6,11 +6,14 @@ import numpy as np
 
 from unweave.factorization.door import open_table, reopen_table
 from unweave.factorization.settings import generator
+from unweave.factorization.stream_seed import piece_of_residual, takes_new, weakest
 from unweave.objectives.models import Quadratic
 from unweave.penalties import Fixed
 from unweave.solve.alternate import Alternate, half_step, left_half_step, transform_effort
 from unweave.solve.history import History
 from unweave.solve.problem import check_size, well_posed
+
+_CLEARLY = 2.0  # times what a component explained so far, for a new one to take its place
 
 
 class Stream:
@@ -26,7 +29,19 @@ class Stream:
             estimator._stream = cls(estimator)
         stream = estimator._stream
         stream.estimator = estimator
+        stream._remember_fit()
         return stream
+
+    def _remember_fit(self) -> None:
+        """After a fit its rows stand as their reconstruction: UᵀU, and (U·Z)ᵀU for XᵀU."""
+        est = self.estimator
+        if self.blocks or not hasattr(est, "components_") or getattr(est, "codes_", None) is None:
+            return
+        U, Z = np.asarray(est.codes_, dtype=np.float64), est._full_components.astype(np.float64)
+        if U.shape[1] == len(Z):
+            self.gram = U.T @ U
+            self.cross = Z.T @ self.gram
+            self.constant = 0.5 * float(np.vdot(Z @ Z.T, self.gram))
 
     def __getstate__(self):
         return {**self.__dict__, "estimator": None}
@@ -43,6 +58,8 @@ class Stream:
         if problem.components.name in ("hull", "cone"):
             raise ValueError(f"components={problem.components.name!r} need the whole table; use fit")
         U = left_half_step(objective, problem, scheme.left, Z)
+        Z, changed = self._with_news(scheme, U, Z)
+        U = left_half_step(objective, problem, scheme.left, Z) if changed else U
         self.blocks += 1
         if not isinstance(problem.components, Fixed):
             Z = self._improve(scheme, U, Z)
@@ -71,6 +88,19 @@ class Stream:
 
             self._right_update = next((u for u in UPDATES if u.title == est.plan_.components), Proximal())
         return self._right_update
+
+    def _with_news(self, scheme: Alternate, U, Z):
+        """Z with its weakest component at what this block brings that is new, where that is more; whether it is."""
+        if self.gram is None or self.cross is None or not takes_new(scheme.problem, scheme.objective.columns_given(U)):
+            return Z, False
+        place, strength = weakest(self.gram, Z)
+        piece, gain = piece_of_residual(scheme.objective, scheme.problem, U, Z)
+        if gain <= _CLEARLY * strength:
+            return Z, False
+        Z = Z.copy()
+        Z[place] = piece
+        self.gram[place], self.gram[:, place], self.cross[:, place] = 0, 0, 0
+        return Z, True
 
     def _improve(self, scheme: Alternate, U, Z):
         """The right half-step: on all summaries so far, or a damped one on this block."""

@@ -7,15 +7,24 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.spread import need_spread
 from unweave.factorization.settings import number
 from unweave.factorization.showing import Showing
-from unweave.group.counting import Counting, chooses
 from unweave.group.dendrogram import TreeOfClusters
 from unweave.group.kmeans_assign import one_hot
 from unweave.group.linkage_build import LINKAGES, METRICS, build_tree
-from unweave.group.linkage_door import group_means, need_floats, need_numbers_below, squares_to_mean, whole_rows
+from unweave.group.linkage_door import (
+    gap_to_others,
+    group_means,
+    nearest_rows,
+    need_floats,
+    need_numbers_below,
+    squares_to_mean,
+    whole_rows,
+)
 from unweave.group.linkage_tree import linkage_of
-from unweave.parallel import get_num_threads, single_blas
+from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.lloyd import assign
 
@@ -30,7 +39,8 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
     * ``"single"``: the smallest distance of a pair of rows. Clusters of any shape with empty space between them.
     * ``"complete"``: the largest; ``"average"``: the mean of all pairs. In between, and for other metrics.
 
-    Ward and single (Euclidean) need O(n·columns) memory; the others keep all n² distances and take at most 16 384 rows.
+    Ward and single (Euclidean) need O(n·columns) memory; the others keep all n(n − 1)/2 distances and take at most
+    16 384 rows (1 GiB). The tree is scipy's; where distances are equal, several are right and one of them is given.
     Rows that are equal join at height 0 and are never separated: where fewer than `n_clusters` rows differ, there are
     fewer clusters, with a warning.
 
@@ -97,7 +107,6 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @chooses
     def fit(self, X, y=None):
         """Build the tree and cut it.
 
@@ -107,8 +116,20 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
         y : ignored
         """
         self._check_words()
+        if self.height is None:
+            return self._fit_counted(X)
+        self.__dict__.pop("choice_", None)
+        return self._fit_tree(X)
+
+    @chooses
+    def _fit_counted(self, X):
+        """The tree is cut by a number, which may have to be found."""
+        return self._fit_tree(X)
+
+    def _fit_tree(self, X):
         with single_blas():
             X = whole_rows(self, X, reset=True)
+            need_spread(X, X.dtype if self.metric == "euclidean" else np.float64)
             k = self._wanted(len(X))
             state, self.history_, self.plan_ = build_tree(self, X)
         self.n_iter_ = max(1, len(self.history_))
@@ -157,36 +178,22 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
         X = whole_rows(self, X, reset=False)
         if self._rows is None:
             return self._nearest_mean(X)[0]
-        return self.labels_[self._nearest_rows(X, 1)[1][:, 0]]
+        return self.labels_[nearest_rows(self._rows, X, 1, self.metric)[1][:, 0]]
 
     def anomaly_score(self, X) -> NDArray[np.float64]:
-        """How strange rows are: the distance to the nearest mean of a cluster (higher is stranger).
+        """How strange rows are: the distance to what `predict` goes by (higher is stranger).
 
-        For single linkage, whose clusters need not lie about their mean, the distance to the nearest training row; for
-        a row that is a training row itself, to the nearest other one.
+        For Ward that is the nearest mean. Clusters of the other linkages need not lie about their mean, and not every
+        metric has one: the nearest training row, and for a row that is a training row itself, the nearest other one.
         """
         check_is_fitted(self)
         X = whole_rows(self, X, reset=False)
-        if self.linkage != "single":
-            return self._nearest_mean(X)[1]
-        distances, _ = self._nearest_rows(X, min(2, len(self.labels_)))
-        return np.where(distances[:, 0] == 0, distances[:, -1], distances[:, 0])
+        return self._nearest_mean(X)[1] if self._rows is None else gap_to_others(self._rows, X, self.metric)
 
     def _nearest_mean(self, X: NDArray) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         with single_blas():
             labels, squares = assign(X, self.cluster_centers_.astype(X.dtype))
         return labels.astype(np.int64), np.sqrt(squares.astype(np.float64))
-
-    def _nearest_rows(self, X: NDArray, k: int) -> tuple[NDArray, NDArray]:
-        """Distances to the k nearest training rows and their numbers, nearest first."""
-        if self.metric == "euclidean":
-            from scipy.spatial import cKDTree
-
-            tree = cKDTree(self._rows)
-            return tree.query(X, k=list(range(1, k + 1)), workers=get_num_threads())
-        from sklearn.neighbors import NearestNeighbors
-
-        return NearestNeighbors(n_neighbors=k, metric=self.metric, algorithm="brute").fit(self._rows).kneighbors(X)
 
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""

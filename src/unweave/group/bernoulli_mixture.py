@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import numbers
 from unweave.factorization.settings import generator, number, whole
 from unweave.group.em import Rows
 from unweave.group.gaussian_start import centres_by, nearest, sample_rows
@@ -185,9 +186,9 @@ class BernoulliMixture(BaseMixture):
             hot = np.equal.outer(np.arange(k), labels) * weights
             seen = np.repeat(hot.sum(axis=1)[:, None], X.shape[1], axis=1)
             return em.begin({"weights": np.full(k, 1 / k), "count": hot.sum(axis=1), "ones": hot @ X, "seen": seen})
-        means = np.asarray(self.init, dtype=np.float64)
-        if means.shape != (k, X.shape[1]) or not ((means >= 0) & (means <= 1)).all():
-            raise ValueError(f"init must be probabilities of the shape ({k}, {X.shape[1]}), got {means.shape}")
+        means = numbers(self.init, "init", (k, X.shape[1]))
+        if not ((means >= 0) & (means <= 1)).all():
+            raise ValueError("init must hold probabilities: numbers from 0 to 1")
         return em.begin_with({"weights": np.full(k, 1 / k), "means": np.clip(means, 1e-3, 1 - 1e-3)})
 
     def _parameters(self):

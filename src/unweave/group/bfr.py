@@ -17,13 +17,14 @@ from unweave.group.bfr_memory import share_memory
 from unweave.group.bfr_stream import Stream, Summary, final_clusters
 from unweave.group.coreset_blocks import RowBlocks, nearest_rows, need_array, open_rows
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
 
-class BFR(ClusterMixin, Showing, BaseEstimator):
+class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
     """k-means of rows that are read once, in blocks, within a stated number of bytes (Bradley, Fayyad and Reina).
 
     Minimises ½ Σ_i ‖x_i − c_{label i}‖² as k-means does, but forgets the rows. k-means of the first rows gives k
@@ -37,7 +38,9 @@ class BFR(ClusterMixin, Showing, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
+        "auto" takes the number with the best silhouette on 5000 rows, spread evenly over 50 blocks at most, which are
+        read first (:func:`unweave.select.auto_count`); kept as ``choice_``. For ``partial_fit`` give a number.
     memory : int, default=2**25
         Most bytes to keep and work with: the block under way, statistics, retained rows and scratch. Blocks that you
         hand over yourself, and the file's pages, are not counted; pages of a memory-mapped array are released as soon
@@ -107,6 +110,7 @@ class BFR(ClusterMixin, Showing, BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @chooses
     def fit(self, X, y=None):
         """Read X once and find the centres.
 
@@ -158,7 +162,7 @@ class BFR(ClusterMixin, Showing, BaseEstimator):
         return whole(self.memory, "memory", 1)
 
     def _opened(self, rows: RowBlocks) -> Stream:
-        k = whole(self.n_clusters, "n_clusters", 1)
+        k = self._number()
         options = {"max_iter": whole(self.max_iter, "max_iter", 1), "tol": number(self.tol, "tol")}
         bounds = share_memory(self.memory, k, rows.n_columns, rows.dtype.itemsize)
         return Stream(k, bounds, number(self.threshold, "threshold"), number(self.tightness, "tightness"), options)
@@ -231,12 +235,13 @@ class BFR(ClusterMixin, Showing, BaseEstimator):
         if not all(type(state[name]) is int and state[name] >= 0 for name in ("clusters", "blocks", "rows", "seed")):
             raise ValueError("the counts of the stream must be whole numbers")
         sets, kept = len(state["counts"]), len(state["retained"])
-        if state["clusters"] != self.n_clusters or sets < self.n_clusters:
+        k = self._number()
+        if state["clusters"] != k or sets < k:
             raise ValueError("the stream has another number of clusters than the model")
         for name, shape in (("counts", (sets,)), ("sums", (sets, n)), ("squares", (sets, n)), ("origin", (n,))):
             need_array(state[name], shape, (np.float64,), name, looked_at)
         need_array(state["retained"], (kept, n), (np.float32, np.float64), "retained", looked_at)
-        need_array(self.cluster_centers_, (self.n_clusters, n), (state["retained"].dtype,), "centres", looked_at)
+        need_array(self.cluster_centers_, (k, n), (state["retained"].dtype,), "centres", looked_at)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

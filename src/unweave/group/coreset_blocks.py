@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unweave.data.fingerprint import fingerprint
 from unweave.data.table import BlockTables, check_table, is_blocks
+from unweave.objectives import Blocks, Objective
 from unweave.solve.lloyd_rows import assign
 
 _BLOCK_BYTES = 1 << 22  # of a block of a table that comes in one piece, unless told
@@ -39,7 +40,8 @@ class RowBlocks:
         """Block i as a C-contiguous array."""
         block = self.source[i]
         if not self.checked:
-            block = BlockTables([block], None, [], True, self.dtype, self.n_columns).load(0).values
+            tables = BlockTables(self.source, None, [], True, self.dtype, self.n_columns, can_miss=False)
+            block = tables.load(i).values
         return block.toarray() if sp.issparse(block) else block
 
     def __iter__(self) -> Iterator[NDArray]:
@@ -68,6 +70,28 @@ class _Slices(Sequence):
 
     def __getitem__(self, i):
         return self.X[i * self.rows : (i + 1) * self.rows]
+
+
+class TablesOf(Sequence):
+    """The tables of blocks that were opened already, loaded one at a time."""
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+
+    def __len__(self) -> int:
+        return len(self.blocks.bounds) - 1
+
+    def __getitem__(self, i):
+        return self.blocks._load(i).X
+
+
+def each_block(blocks: Blocks, change: Callable[[Objective], Objective]) -> Blocks:
+    """The blocks, each changed when it is its turn."""
+
+    def load(i: int) -> Objective:
+        return change(blocks._load(i))
+
+    return Blocks(load, np.diff(blocks.bounds).tolist(), load(0), blocks.complete)
 
 
 def open_rows(estimator, X, *, reset: bool, block_bytes: int = _BLOCK_BYTES) -> RowBlocks:

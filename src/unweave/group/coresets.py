@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from unweave import parallel
-from unweave.data.arguments import generator, whole
+from unweave.data.arguments import finite_weights, generator, whole
 from unweave.group.coreset_blocks import RowBlocks, open_rows
 from unweave.kernels.coreset import chances, weighted_sums
 
@@ -83,7 +83,7 @@ def coreset(X, m, *, sample_weight=None, random_state=None) -> Coreset:
     """
     m = whole(m, "m", 1)
     rows = open_rows(_named("coreset"), X, reset=True)
-    weights = None if sample_weight is None else _checked_weights(sample_weight)
+    weights = None if sample_weight is None else finite_weights(sample_weight)
     n, total, mean, spread = _moments(rows, weights)
     if not n:
         raise ValueError("X has no rows: 0 samples; give at least one")
@@ -99,15 +99,6 @@ def coreset(X, m, *, sample_weight=None, random_state=None) -> Coreset:
 def _named(name: str) -> BaseEstimator:
     """Somebody for the door of the data to talk to; errors carry its name."""
     return type(name, (BaseEstimator,), {})()
-
-
-def _checked_weights(sample_weight) -> NDArray:
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must hold one finite number a row, none of them negative")
-    if not weights.any():
-        raise ValueError("sample_weight must hold a positive number: all are zero")
-    return weights
 
 
 def _with_weights(rows: RowBlocks, weights: NDArray | None) -> Iterator[tuple[int, NDArray, NDArray, int]]:

@@ -11,17 +11,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.spread import need_spread
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.factorization.showing import Showing
 from unweave.group.coreset_blocks import RowBlocks, nearest_rows, need_array, open_rows
 from unweave.group.cure_merge import Merging
+from unweave.group.kmeans_assign import warn_of_few
+from unweave.group.spectral_graph import distinct_rows
 from unweave.parallel import single_blas
+from unweave.select import auto_count
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 
 
-class CURE(ClusterMixin, Showing, BaseEstimator):
+class CURE(Counting, ClusterMixin, Showing, BaseEstimator):
     """Clusters known by several representatives each, so that they need not be round (Guha, Rastogi and Shim).
 
     A sample of the rows is clustered from the bottom up: the distance of two clusters is the smallest distance between
@@ -35,7 +40,9 @@ class CURE(ClusterMixin, Showing, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
+        "auto" takes the largest number of clusters that stand apart on the graph of neighbours
+        (:class:`unweave.select.Separation`), of 5000 rows spread evenly over 50 blocks at most; kept as ``choice_``.
     n_representatives : int, default=10
     shrink : float from 0 to 1, default=0.2
     sample : int, default=2000
@@ -105,6 +112,7 @@ class CURE(ClusterMixin, Showing, BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @chooses
     def fit(self, X, y=None):
         """Cluster a sample of X, and label X if it is one table in memory.
 
@@ -123,12 +131,16 @@ class CURE(ClusterMixin, Showing, BaseEstimator):
             self.history_, self.n_iter_ = history, state["merges"]
             self._publish(merging, state, rows.dtype)
             self.labels_ = self.predict(X) if rows.in_memory else None
+            warn_of_few(distinct_rows(merging.X)[1], merging.n_clusters, "n_clusters")
             if loop.checkpoint is not None and history.stopped != "interrupted":
                 loop.checkpoint.remove()
         return self
 
+    def _choose_number(self, X, y=None):
+        return auto_count(self, X, "n_clusters", by="separation")
+
     def _merging(self, rows: RowBlocks) -> Merging:
-        k, size = whole(self.n_clusters, "n_clusters", 1), whole(self.sample, "sample", 1)
+        k, size = self._number(), whole(self.sample, "sample", 1)
         shrink, spare = _share(self.shrink, "shrink"), _share(self.outliers, "outliers")
         many = whole(self.n_representatives, "n_representatives", 1)
         if size < k:
@@ -136,6 +148,7 @@ class CURE(ClusterMixin, Showing, BaseEstimator):
         X = draw_rows(rows, size, generator(self.random_state))
         if len(X) < k:
             raise ValueError(f"n_samples={len(X)} should be >= n_clusters={k}")
+        need_spread(X, rows.dtype)
         return Merging(X.astype(np.float64), k, many, shrink, int(spare * len(X)))
 
     def _publish(self, merging: Merging, state: dict, dtype: np.dtype) -> None:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number, whole
+from unweave.group.linkage_door import warn_of_equal_rows
 from unweave.group.linkage_tree import clusters_at, cut_labels
-from unweave.solve.warn import warn_user
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ class TreeOfClusters:
             raise ValueError(f"n_clusters={k} is more than the {leaves} leaves of the tree: ask for fewer")
         distinct = clusters_at(self.linkage_, 0.0)
         if k > distinct:
-            warn_user(f"only {distinct} rows differ, so there are {distinct} clusters and not n_clusters={k}")
+            warn_of_equal_rows(distinct, k)
         return cut_labels(self.linkage_, min(k, distinct))
 
     def dendrogram(self, *, most=50) -> Figure:

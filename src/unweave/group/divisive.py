@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.spread import need_spread
 from unweave.factorization.settings import generator, make_loop, whole
 from unweave.factorization.showing import Showing
-from unweave.group.counting import Counting, chooses
 from unweave.group.dendrogram import TreeOfClusters
 from unweave.group.divisive_scheme import Bisect, tree_of_splits
 from unweave.group.kmeans_assign import one_hot
-from unweave.group.linkage_door import need_floats, need_numbers_below, whole_rows
+from unweave.group.linkage_door import need_floats, need_numbers_below, warn_of_equal_rows, whole_rows
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.lloyd import assign
 from unweave.solve.plan import Plan
-from unweave.solve.warn import warn_user
 
 
 class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
@@ -104,6 +104,7 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
         """
         with single_blas():
             X = whole_rows(self, X, reset=True)
+            need_spread(X, X.dtype)
             k, starts = self._wanted(len(X)), whole(self.n_init, "n_init", 1)
             loop = make_loop(self, SimpleNamespace(X=X))  # type: ignore[arg-type]
             scheme = Bisect(X, k, starts, loop.max_iter, loop.tol)
@@ -131,7 +132,7 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
         made = int(state["made"])
         self.n_clusters_ = made + 1
         if made + 1 < k and not state["costs"].any():
-            warn_user(f"only {made + 1} rows differ, so there are {made + 1} clusters and not n_clusters={k}")
+            warn_of_equal_rows(made + 1, k)
         self.labels_ = self._leaves = state["labels"].astype(np.int64)
         self.cluster_centers_ = self.components_ = state["means"][: made + 1].astype(X.dtype)
         self.codes_ = one_hot(self.labels_, made + 1, X.dtype)

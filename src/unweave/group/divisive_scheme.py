@@ -77,10 +77,9 @@ class Bisect:
                 best = history.objective[-1], state["centres"]
         assert best is not None
         pair, (side, _) = best[1], assign(part, best[1])
-        if side.min() == side.max():  # rounding of nearly equal rows: one of them against another is a split too
-            odd = int((part != part[0]).any(axis=1).argmax())
-            pair = np.stack([part[0], part[odd]])
-            side, _ = assign(part, pair)
+        if side.min() == side.max():  # distances of nearly equal rows vanish: the first against the others
+            side = (part != part[0]).any(axis=1).astype(np.int32)
+            pair = np.stack([part[0], part[int(side.argmax())]])
         # The half of the first row keeps the name, so that names do not depend on the start.
         return (pair, side) if side[0] == 0 else (pair[::-1], 1 - side)
 

@@ -108,13 +108,18 @@ def _longest_axis(scatter: NDArray) -> NDArray:
 
 
 def label_moments(kind: str, Y: NDArray, weights: NDArray, labels: NDArray, k: int) -> dict:
-    """Moments of rows that each belong to one component, about their common mean."""
-    about = np.average(Y, axis=0, weights=weights)
+    """Moments of rows that each belong to one component, about its own mean: about a common one, those of components
+    that lie far apart would cancel to nothing."""
     count, first = np.bincount(labels, weights, k), np.zeros((k, Y.shape[1]))
+    about = np.tile(np.average(Y, axis=0, weights=weights), (k, 1))
     second = np.zeros((k, Y.shape[1], Y.shape[1]) if shapes.dense(kind) else (k, Y.shape[1]))
     for c in range(k):
         own = labels == c
-        D, w = Y[own] - about, weights[own]
+        if not own.any():
+            continue
+        w = weights[own]
+        about[c] = np.average(Y[own], axis=0, weights=w)
+        D = Y[own] - about[c]
         first[c] = w @ D
         second[c] = (D * w[:, None]).T @ D if shapes.dense(kind) else w @ D**2
-    return {"count": count, "first": first, "second": second, "about": np.tile(about, (k, 1))}
+    return {"count": count, "first": first, "second": second, "about": about}

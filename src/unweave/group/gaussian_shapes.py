@@ -69,8 +69,19 @@ def _factor(covariance: NDArray) -> NDArray:
     try:
         lower = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
-        lower = np.linalg.cholesky(_lifted(covariance))
+        lower = _second_try(covariance)
     return np.ascontiguousarray(solve_triangular(lower, np.eye(len(lower)), lower=True).T)
+
+
+def _second_try(covariance: NDArray) -> NDArray:
+    """The Cholesky factor of a covariance that rounding made singular, or an error with the remedy."""
+    try:
+        return np.linalg.cholesky(_lifted(covariance))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "the covariance of a component is not positive definite up to rounding: raise reg_covar, or centre and "
+            "rescale X"
+        ) from None
 
 
 def _lifted(covariance: NDArray) -> NDArray:

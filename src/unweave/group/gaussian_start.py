@@ -6,9 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.arguments import numbers
 from unweave.group import gaussian_shapes as shapes
 from unweave.group.em import EM, Rows
 from unweave.group.gaussian_family import GaussianFamily, label_moments
+from unweave.group.kmeans import KMeans
 
 STARTS = ("k-means", "random")
 _SAMPLE = 20_000  # rows that a start is made from
@@ -43,14 +45,18 @@ def nearest(X: NDArray, centres: NDArray) -> NDArray:
     return assign(np.ascontiguousarray(X), np.ascontiguousarray(centres))[0]
 
 
+class _KMeansOfMixture(KMeans):
+    """k-means inside a mixture: what it warns of goes by the mixture's name."""
+
+    _counted = "n_components"
+
+
 def centres_by(init: str, X: NDArray, weights: NDArray, k: int, rng: np.random.Generator) -> NDArray:
     """k centres of the sample: of k-means, or random rows."""
-    from unweave.group.kmeans import KMeans
-
     if init == "random":
         return X[rng.choice(len(X), k, replace=len(X) < k)]
     seed = int(rng.integers(2**31))
-    return KMeans(k, random_state=seed).fit(X, sample_weight=weights).cluster_centers_.astype(np.float64)
+    return _KMeansOfMixture(k, random_state=seed).fit(X, sample_weight=weights).cluster_centers_.astype(np.float64)
 
 
 def begin(family: GaussianFamily, em: EM, rows: Rows, init, k: int, rng: np.random.Generator) -> dict:
@@ -88,12 +94,10 @@ def check_given(init, kind: str, k: int, d: int) -> dict:
         raise ValueError(
             f"init as a dict must hold 'means' and may hold 'weights' and 'covariances', got {list(given)}"
         )
-    found = {"means": np.asarray(given["means"], dtype=np.float64)}
-    if found["means"].shape != (k, d) or not np.isfinite(found["means"]).all():
-        raise ValueError(f"init: means must be finite numbers of the shape ({k}, {d}), got {found['means'].shape}")
+    found = {"means": numbers(given["means"], "init: means", (k, d))}
     if "weights" in given:
-        weights = np.asarray(given["weights"], dtype=np.float64)
-        if weights.shape != (k,) or not (weights >= 0).all() or not np.isclose(weights.sum(), 1):
+        weights = numbers(given["weights"], "init: weights", (k,))
+        if not (weights >= 0).all() or not np.isclose(weights.sum(), 1):
             raise ValueError(f"init: weights must be {k} numbers of at least 0 that add up to 1")
         found["weights"] = weights / weights.sum()
     if "covariances" in given:

@@ -14,14 +14,14 @@ from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, Spread, spread_of
 from unweave.group.hmm_input import check_rows, check_symbols
 from unweave.group.hmm_segments import cut
-from unweave.group.hmm_start import gaussian_start, given_start, symbols_start
+from unweave.group.hmm_start import gaussian_start, given_start, symbols_start, within_clusters
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
 _TRIAL = 10  # steps after which the best of several starts goes on
 _TRIES = {"gaussian": 1, "discrete": 5}
-_NO_SPREAD = Spread(np.zeros(1), np.ones(1))  # needed by fits alone
+_NO_SPREAD = Spread(np.zeros(1), np.ones(1), np.ones(1))  # needed by fits alone
 
 
 class Fitting:
@@ -38,7 +38,7 @@ class Fitting:
             self.n_symbols = check_symbols(X, k, None)
         else:
             check_rows(X, model.covariance_type)
-            self.spread = spread_of(X)
+            self.spread = within_clusters(X, spread_of(X), k)
         self.tries = _TRIES[model.emission] if model.n_init is None else whole(model.n_init, "n_init", 1)
         self.segments = cut(lengths, k)
         priors = (number(getattr(model, name), name) for name in ("start_prior", "transition_prior", "emission_prior"))

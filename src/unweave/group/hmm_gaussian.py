@@ -9,18 +9,22 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from unweave import parallel
+from unweave.data.spread import need_spread
 from unweave.kernels.markov import diagonal_densities, diagonal_moments, full_densities, full_moments
 
 _LOG_2PI = float(np.log(2 * np.pi))
+ROUNDING = 1e-28  # squared differences below this share of the square of what they are differences of are none
 _SINGULAR = "the covariance of a state is singular: raise emission_prior, or use fewer states"
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and variance of each training column: what sums are taken about, and what the prior expects."""
+    """Of each training column the mean, which sums are taken about, and the variance; `expected` is the variance of
+    the prior's rows."""
 
     centre: NDArray
     variance: NDArray
+    expected: NDArray
 
 
 @dataclass
@@ -50,17 +54,17 @@ class DiagonalGaussian:
         sums += gamma @ moments.T
 
     def improved(self, sums: NDArray, prior: float) -> DiagonalGaussian:
-        """Means and variances that explain the sums best, with `prior` rows of the overall variance added."""
+        """Means and variances that explain the sums best, with `prior` rows of the variance `expected` added."""
         count, linear, square = np.split(sums, 3, axis=1)
         held = count > 0
         safe = np.where(held, count, 1.0)
         means = np.where(held, linear / safe + self.spread.centre, self.means)
         scatter = np.maximum(square - linear * linear / safe, 0.0)
-        expected = prior * self.spread.variance
+        expected = prior * self.spread.expected
         return DiagonalGaussian(means, _shrunk(scatter, count, expected, prior, self.covariances), self.spread)
 
     def log_prior(self, prior: float) -> float:
-        ratio = self.spread.variance / self.covariances
+        ratio = self.spread.expected / self.covariances
         return -0.5 * prior * float((np.log(self.covariances) + ratio).sum())
 
     def n_parameters(self) -> int:
@@ -113,12 +117,12 @@ class FullGaussian:
         upper = np.triu_indices(d)
         square[:, upper[0], upper[1]] = square[:, upper[1], upper[0]] = sums[:, 1 + d :]
         scatter = square - linear[:, :, None] * (linear / safe)[:, None, :]
-        expected = prior * np.diag(self.spread.variance)
+        expected = prior * np.diag(self.spread.expected)
         shrunk = _shrunk(scatter, count[:, :, None], expected, prior, self.covariances)
         return FullGaussian(means, shrunk, self.spread)
 
     def log_prior(self, prior: float) -> float:
-        traces = np.einsum("kij,j,kij->", self._inverse, self.spread.variance, self._inverse)
+        traces = np.einsum("kij,j,kij->", self._inverse, self.spread.expected, self._inverse)
         return -0.5 * prior * float(2 * self._log_root.sum() + traces)
 
     def n_parameters(self) -> int:
@@ -141,11 +145,13 @@ GAUSSIANS: dict[str, type] = {"diag": DiagonalGaussian, "full": FullGaussian}
 
 def spread_of(X: NDArray) -> Spread:
     """Mean and variance of the columns over what was seen; a column that does not vary counts as of variance one."""
+    for column in X.T:
+        need_spread(column, np.float64)
     count, centre = _sums(X, np.zeros(X.shape[1]), 1)
     centre = centre / np.maximum(count, 1)
     variance = _sums(X, centre, 2)[1] / np.maximum(count, 1)
-    flat = variance <= 1e-28 * centre * centre
-    return Spread(centre, np.where(flat, 1.0, variance))
+    variance = np.where(variance <= ROUNDING * centre * centre, 1.0, variance)
+    return Spread(centre, variance, variance)
 
 
 def _sums(X: NDArray, centre: NDArray, power: int) -> tuple[NDArray, NDArray]:

@@ -38,14 +38,32 @@ def refuse_lengths_as_y(X, y) -> None:
 
 
 def _is_list(X, emission: str) -> bool:
+    """Whether X is a list of sequences and not one table."""
     if is_blocks(X):
         return True
-    flat = isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, np.ndarray) and x.ndim == 1 for x in X)
-    return flat and emission == "discrete"
+    if not isinstance(X, list | tuple) or not len(X):
+        return False
+    depths = {_depth(part) for part in X}
+    if depths == {1} and emission == "discrete":
+        # A table of symbols has one column, so rows of one entry are a table and longer ones sequences.
+        return any(isinstance(part, np.ndarray) or len(part) != 1 for part in X)
+    if depths == {1} and len({len(part) for part in X}) > 1:
+        raise ValueError(
+            "X is a list of rows of unequal lengths: pass a list of tables with a row a step and a column a "
+            "measurement, [[[x] for x in sequence] for sequence in X] if there is one"
+        )
+    return depths == {2}
+
+
+def _depth(part) -> int:
+    """How deeply a part of a list is nested: 0 for a number, 1 for a list of numbers, and so on."""
+    if isinstance(part, list | tuple):
+        return 1 + max(map(_depth, part[:1]), default=0)
+    return np.ndim(part)
 
 
 def _stacked(sequences) -> tuple[NDArray, NDArray]:
-    parts = [np.asarray(part) for part in sequences]
+    parts = [_array(part, i) for i, part in enumerate(sequences)]
     parts = [part[:, None] if part.ndim == 1 else part for part in parts]
     for i, part in enumerate(parts):
         if part.ndim != 2:
@@ -55,6 +73,13 @@ def _stacked(sequences) -> tuple[NDArray, NDArray]:
         if part.shape[1] != parts[0].shape[1]:
             raise ValueError(f"sequence {i} of X has {part.shape[1]} columns, but sequence 0 has {parts[0].shape[1]}")
     return np.concatenate(parts), np.array([len(part) for part in parts])
+
+
+def _array(sequence, i: int) -> NDArray:
+    try:
+        return np.asarray(sequence)
+    except ValueError:
+        raise ValueError(f"sequence {i} of X is not a table: its rows have unequal lengths") from None
 
 
 def _checked_lengths(lengths, n: int) -> NDArray:

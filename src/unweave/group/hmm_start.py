@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from unweave.group.hmm_baum_welch import shares
 from unweave.group.hmm_chain import Chain, Emission
 from unweave.group.hmm_discrete import Symbols
-from unweave.group.hmm_gaussian import GAUSSIANS, Spread
+from unweave.group.hmm_gaussian import GAUSSIANS, ROUNDING, Spread
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.kmeans_start import kmeans_plus_plus
 from unweave.solve.lloyd import Lloyd, assign
@@ -20,26 +21,50 @@ _BLOCK = 1 << 15
 _SOME = 1e-3  # no share of a random start is zero, because it would stay so
 
 
+def within_clusters(X: NDArray, spread: Spread, k: int) -> Spread:
+    """The spread with the variance of each column within k clusters of the rows as what the prior expects: the variance
+    of all rows is mostly that between the states, or that of one glitch.
+
+    A column that varies between the clusters alone counts with its overall variance.
+    """
+    rows = _sampled(X, np.random.default_rng(0))
+    centres, labels = _clusters(X[rows], k, spread, np.random.default_rng(0))
+    apart = X[rows] - (centres * np.sqrt(spread.variance) + spread.centre)[labels]
+    free = np.maximum(1, (~np.isnan(apart)).sum(axis=0) - k)
+    within = np.minimum(np.nansum(apart * apart, axis=0) / free, spread.variance)
+    return replace(spread, expected=np.where(within > ROUNDING * spread.variance, within, spread.variance))
+
+
 def gaussian_start(X: NDArray, lengths: NDArray, k: int, kind: str, spread: Spread, rng: np.random.Generator) -> Chain:
     """States are clusters of rows in units of the columns' spread; transitions are those of the labels, plus one."""
-    seen = np.flatnonzero(~np.isnan(X).all(axis=1))
-    rows = seen if len(seen) <= _SAMPLE else np.sort(rng.choice(seen, _SAMPLE, replace=False))
-    sample = _standard(X[rows], spread)
-    lloyd = Lloyd(sample, k)
-    begin = lloyd.start(kmeans_plus_plus(sample, k, rng))
-    state, _ = iterate(lloyd.step, begin, Loop(max_iter=50, tol=1e-4, ending="a start"), settled=lloyd.converged)
-    variances = spread.variance if kind == "diag" else np.diag(spread.variance)
-    centre = state["centres"] * np.sqrt(spread.variance) + spread.centre
-    emission: Emission = GAUSSIANS[kind](centre, np.stack([variances] * k), spread)
+    centres, _ = _clusters(X[_sampled(X, rng)], k, spread, rng)
+    variances = spread.expected if kind == "diag" else np.diag(spread.expected)
+    middle = centres * np.sqrt(spread.variance) + spread.centre
+    emission: Emission = GAUSSIANS[kind](middle, np.stack([variances] * k), spread)
     labels, sums = np.empty(len(X), np.int32), emission.zeros()
     for i in range(0, len(X), _BLOCK):
         part = X[i : i + _BLOCK]
-        labels[i : i + _BLOCK] = assign(_standard(part, spread), state["centres"])[0]
+        labels[i : i + _BLOCK] = assign(_standard(part, spread), centres)[0]
         belongs = (labels[i : i + _BLOCK] == np.arange(k)[:, None]).astype(np.float64)
         emission.add(sums, np.ascontiguousarray(part.T, dtype=np.float64), belongs)
     start, moves = _label_counts(labels, lengths, k)
     none = np.full(k, 1.0 / k)
     return Chain(shares(start, 1.0, none), shares(moves, 1.0, none), emission.improved(sums, 1.0))
+
+
+def _sampled(X: NDArray, rng: np.random.Generator) -> NDArray:
+    """Rows of which something was seen, or some of them."""
+    seen = np.flatnonzero(~np.isnan(X).all(axis=1))
+    return seen if len(seen) <= _SAMPLE else np.sort(rng.choice(seen, _SAMPLE, replace=False))
+
+
+def _clusters(X: NDArray, k: int, spread: Spread, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Centres of k-means in units of the columns' spread, and the nearest of each row."""
+    rows = _standard(X, spread)
+    lloyd = Lloyd(rows, k)
+    begin = lloyd.start(kmeans_plus_plus(rows, k, rng))
+    state, _ = iterate(lloyd.step, begin, Loop(max_iter=50, tol=1e-4, ending="a start"), settled=lloyd.converged)
+    return state["centres"], assign(rows, state["centres"])[0]
 
 
 def _standard(X: NDArray, spread: Spread) -> NDArray:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import row_weights
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import open_table, reopen_table
 from unweave.factorization.settings import number
 from unweave.group.coreset_fit import fit_on_coreset
-from unweave.group.counting import Counting, chooses
-from unweave.group.kmeans_assign import all_losses, nearest, one_hot, residual
-from unweave.group.kmeans_metrics import metric_of
+from unweave.group.kmeans_assign import all_losses, any_alike, nearest, one_hot, residual, total, warn_of_few
+from unweave.group.kmeans_metrics import metric_of, ready_rows
 from unweave.group.kmeans_plan import first_centres, make_scheme, wants_repair
+from unweave.group.streaming import add_block, sums_of
 from unweave.objectives import Blocks
 from unweave.parallel import single_blas
 from unweave.penalties import Free, OneHot
+from unweave.select.auto import Counting, chooses
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
-from unweave.solve.warn import warn_user
 
 
 class KMeans(Counting, ClusterMixin, BaseFactorization):
@@ -81,6 +81,8 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
     (2001), Concept decompositions, for cosines.
     """
 
+    _counted = "n_clusters"  # as whoever asked for the clusters calls their number
+
     def __init__(
         self,
         n_clusters=8,
@@ -123,22 +125,22 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         Parameters
         ----------
         X : array, sparse matrix or data frame
+            With `coreset` also a sequence of row blocks; ``codes_`` is None then.
         y : ignored
         sample_weight : array (n,), optional
             Weights of the rows.
         """
         with single_blas():
             objective, learned = self._open(X)
-            self._weights = None
-            if sample_weight is not None:
-                self._weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-                if not self._weights.any():
-                    raise ValueError("sample_weight must hold a positive number: all are zero")
-            if self.coreset is None:
-                self._fit_objective(objective, learned)
+            weights = self._weights = row_weights(sample_weight, objective.shape[0])
+            if self.coreset is not None:
+                fit_on_coreset(self, self.coreset, objective, learned, weights)
+            elif isinstance(objective, Blocks):
+                raise ValueError("KMeans.fit needs one table in memory, or coreset=m; feed blocks to partial_fit")
             else:
-                fit_on_coreset(self, self.coreset, objective, learned, self._weights)
+                self._fit_objective(objective, learned)
             del self._weights
+            self._sums = sums_of(self.cluster_centers_, self.labels_, weights)
         return self
 
     def fit_predict(self, X, y=None, sample_weight=None):
@@ -153,55 +155,43 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         """A training table, ready for the metric."""
         metric = metric_of(self.metric)
         objective, learned = open_table(self, X, self.missing, "squared")
-        if isinstance(objective, Blocks):
-            raise ValueError("KMeans.fit needs one table in memory; feed blocks to partial_fit")
-        return metric.rows(objective), learned
+        return ready_rows(metric, objective), learned
 
     def _reopen(self, X):
         """New rows, ready for the metric."""
         check_is_fitted(self)
-        return metric_of(self.metric).rows(reopen_table(self, X, self.missing, self._learned))
+        return ready_rows(metric_of(self.metric), reopen_table(self, X, self.missing, self._learned))
 
     def _plan(self, objective, problem, rng):
         k, metric = problem.n_components, metric_of(self.metric)
-        centres, start = self._centres(objective, k, rng)
+        centres, start = first_centres(objective, k, self.init, metric, self._weights, rng)
         repair = wants_repair(self.repair, self.init)
         scheme, reasons = make_scheme(objective, k, self._weights, metric, repair, number(self.tol, "tol"))
         title = "Lloyd with swaps" if hasattr(scheme, "pace") else "Lloyd"
         plan = Plan(describe(objective, problem), title, "nearest component", "means", start, reasons)
         return plan, scheme, scheme.start(centres)
 
-    def _centres(self, objective, k: int, rng):
-        return first_centres(objective, k, self.init, metric_of(self.metric), getattr(self, "_weights", None), rng)
-
     def _finish(self, objective, problem, scheme, state):
         Z, labels, value = state["centres"], state["labels"], self.history_.objective[-1]
         if hasattr(scheme, "pace"):
             order = np.lexsort(Z.T[::-1])
             Z, labels = np.ascontiguousarray(Z[order]), np.argsort(order).astype(np.int32)[labels]
-        if self.metric == "hamming" or state["moved"]:  # Boolean rows often tie, and Lloyd leaves a tie as it was
+        # Lloyd leaves a tie as it was: Boolean rows often tie, and so do copies that two equal centres have won.
+        if self.metric == "hamming" or state["moved"] or any_alike(Z):
             labels, losses = nearest(objective, Z)
-            value = float(losses.sum() if self._weights is None else losses @ self._weights)
+            value = total(losses, self._weights)
         self._full_components, self.labels_ = Z, labels
         self._publish(problem, Z)
         self.objective_, self.inertia_ = float(value), float(2 * value)
         self.reconstruction_err_ = float(np.sqrt(2 * value))
         self.codes_ = one_hot(labels, len(Z), Z.dtype)
         self.certificate_ = self._certificate(objective, problem, scheme, labels, Z, None)
-        self._warn_of_few()
+        warn_of_few(labels, len(Z), self._counted)
         return None
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
         self.cluster_centers_, self.n_parameters_ = self.components_, Z.size + 1
-
-    def _warn_of_few(self):
-        found, k = len(np.unique(self.labels_)), len(self.cluster_centers_)
-        if found < k:
-            warn_user(
-                f"only {found} of n_clusters={k} clusters hold rows: X has too few distinct ones; lower n_clusters",
-                ConvergenceWarning,
-            )
 
     def _certificate(self, objective, problem, scheme, labels, Z, rows):
         bounded = self._weights is None and certify.can_bound(objective, problem)
@@ -244,12 +234,13 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         """Minus the inertia of X: higher is better."""
         with single_blas():
             _, losses = nearest(self._reopen(X), self.cluster_centers_)
-        weights = np.ones(len(losses)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -2 * float(losses @ weights)
+        return -2 * total(losses, row_weights(sample_weight, len(losses)))
 
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Learn from one more block: centres are the means of all rows they have won so far."""
-        from unweave.group.streaming import add_block
+        """Learn from one more block: centres are the means of all rows they have won so far.
 
+        Labels, codes and objective are then those of the block. Rows of an earlier `fit` count as if they lay on their
+        centres.
+        """
         add_block(self, X, sample_weight)
         return self

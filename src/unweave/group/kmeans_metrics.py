@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.objectives import Dense, Objective, Observed, Sparse
+from unweave.group.coreset_blocks import each_block
+from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 
 # Beyond these a squared distance, or a bound of one, is no number of its type any more.
 _LARGEST = {np.dtype(np.float32): 1e17, np.dtype(np.float64): 1e36}
@@ -119,6 +120,11 @@ def metric_of(name) -> Euclidean:
     if not isinstance(name, str) or name not in _METRICS:
         raise ValueError(f"metric={name!r} is not known; use one of {', '.join(_METRICS)}")
     return _METRICS[name]
+
+
+def ready_rows(metric: Euclidean, objective: Objective) -> Objective:
+    """The table, or each of its blocks when it is their turn, as Lloyd takes it."""
+    return each_block(objective, metric.rows) if isinstance(objective, Blocks) else metric.rows(objective)
 
 
 def _over(X: sp.csr_array, lengths: NDArray) -> sp.csr_array:

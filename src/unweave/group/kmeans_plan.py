@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.arguments import numbers
 from unweave.group.kmeans_metrics import Euclidean
 from unweave.group.kmeans_moves import rows_a_cluster
 from unweave.group.repair import Repaired
@@ -35,7 +36,7 @@ def first_centres(
 ) -> tuple[NDArray, str]:
     """The centres to begin with, and their name."""
     if not isinstance(init, str):
-        return metric.check_centres(_given(init, k, objective)), "given"
+        return metric.check_centres(numbers(init, "init", (k, objective.shape[1]), objective.dtype)), "given"
     if init not in _STARTS:
         raise ValueError(f"init={init!r} is not known; use one of {', '.join(_STARTS)} or an array of centres")
     if is_whole_array(objective):
@@ -43,15 +44,6 @@ def first_centres(
     else:
         centres, name = _from_rows(objective, k, init, weights, rng)
     return np.ascontiguousarray(metric.place(centres, centres), dtype=objective.dtype), name
-
-
-def _given(init, k: int, objective: Objective) -> NDArray:
-    centres = np.array(init, dtype=objective.dtype, order="C")
-    if centres.shape != (k, objective.shape[1]):
-        raise ValueError(f"init must have the shape ({k}, {objective.shape[1]}), got {centres.shape}")
-    if not np.isfinite(centres).all():
-        raise ValueError("init must hold finite numbers")
-    return centres
 
 
 def _from_rows(objective: Objective, k: int, init: str, weights: NDArray | None, rng) -> tuple[NDArray, str]:

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import row_weights
 from unweave.factorization.door import Learned, open_table, reopen_table
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.factorization.showing import Showing
-from unweave.group.counting import Counting, chooses
 from unweave.group.em import EM, Family, Rows, mixture_em, posteriors
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
@@ -75,7 +76,7 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         """
         with single_blas():
             objective, self._learned = open_table(self, X, self.missing, "squared")
-            rows = self._open(objective, check_weights(sample_weight, objective.shape[0]))
+            rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
             loop = self._loop(objective, rows.weights)
             em, state = self._first(rows)
             tol = number(self.tol, "tol")
@@ -193,7 +194,8 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """The mean of log p(x): higher is better."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=row_weights(sample_weight, len(logs))))
 
     def anomaly_score(self, X):
         """−log p(x) of every row: higher is stranger."""
@@ -228,17 +230,6 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         tags.input_tags.allow_nan = self.missing is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def check_weights(sample_weight, n: int) -> NDArray | None:
-    """Weights of `n` rows: not negative, not all zero."""
-    if sample_weight is None:
-        return None
-    table = np.broadcast_to(0.0, (n, 1))
-    weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():
-        raise ValueError("sample_weight must hold a positive number: all are zero")
-    return weights
 
 
 def _heavy(rows: Rows) -> int:

@@ -10,9 +10,11 @@ Reference: Cappé and Moulines (2009), On-line expectation–maximization algori
 
 from __future__ import annotations
 
+from unweave.data.arguments import row_weights
 from unweave.factorization.door import open_table, reopen_table
 from unweave.group.em import mixture_em
-from unweave.group.mixture_base import TRIAL, BaseMixture, check_weights
+from unweave.group.mixture_base import TRIAL, BaseMixture
+from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 
@@ -23,7 +25,7 @@ def add_block(model: BaseMixture, X, sample_weight) -> None:
         _first_block(model, X, sample_weight)
         return
     objective = reopen_table(model, X, model.missing, model._learned)
-    rows = model._open(objective, check_weights(sample_weight, objective.shape[0]))
+    rows = model._open(objective, row_weights(sample_weight, objective.shape[0]))
     family = model._family(len(model.weights_), rows.shape[1])
     parameters, running = model._parameters(), model._running
     new, bound = mixture_em(family, rows).expect(parameters)
@@ -35,13 +37,14 @@ def add_block(model: BaseMixture, X, sample_weight) -> None:
     model._running = {"statistics": statistics, "mass": mass, "blocks": blocks}
     model.lower_bound_, model.objective_, model.n_iter_ = bound, -bound, blocks
     model.history_ = History()
+    model.certificate_ = Certificate("none", float("-inf"), float("inf"), False, -bound)
     model._label(rows, keep_codes=True)
 
 
 def _first_block(model: BaseMixture, X, sample_weight) -> None:
     """A start, and a few steps on the first block alone."""
     objective, model._learned = open_table(model, X, model.missing, "squared")
-    rows = model._open(objective, check_weights(sample_weight, objective.shape[0]))
+    rows = model._open(objective, row_weights(sample_weight, objective.shape[0]))
     em, state = model._first(rows)
     state, _ = iterate(em.step, state, Loop(max_iter=TRIAL, tol=0.0, ending="the first block"))
     model._keep(state, History(), rows)

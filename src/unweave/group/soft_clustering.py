@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.factorization.base import BaseFactorization
+from unweave.factorization.base import BaseFactorization, penalties
 from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import number
-from unweave.group.counting import Counting, chooses
+from unweave.group.soft_middle import about, middle_of, squares
 from unweave.group.soft_penalty import Centres, NearSimplex, Relaxed
+from unweave.group.soft_shares import Shares
+from unweave.objectives import Objective
 from unweave.parallel import single_blas
 from unweave.penalties import Free, Simplex
+from unweave.select.auto import Counting, chooses
+from unweave.solve import certificate as certify
+from unweave.solve.alternate import left_half_step
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem
 
@@ -28,7 +33,8 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
     Minimises ½‖X − U·Z‖² with u_ij ≥ 0 and Σ_j u_ij = 1: each row is approximated by a point of the convex hull of the
     centres, and its code says how much of each there is in it. Use it where rows are blends (memberships, compositions)
     rather than noisy copies; centres then lie at the corners of the data and not in the middle of groups. Codes and
-    centres alternate; the centres given the codes are least squares.
+    centres alternate; the centres given the codes are least squares. Both are found on the table less its mean m, so
+    that the origin does not matter: X + c has the centres Z + c. (A sparse table whose zeros are data stays as it is.)
 
     Parameters
     ----------
@@ -37,9 +43,10 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
     solver : {"auto", "projected", "mirror", "penalty"}, default="auto"
         How codes are found. "projected": gradient steps projected on the simplex, accelerated (what "auto" takes).
         "mirror": u ← u·exp(−step·gradient) / Σ, multiplicative weights. "penalty": the sum is not held but drawn to
-        one by ½·strength·(Σ_j u_ij − 1)², which keeps codes of rows far outside the hull honest.
+        one by ½·strength·(Σ_j u_ij − 1)², which keeps codes of rows far outside the hull honest; the prediction is then
+        m + U·(Z − m).
     strength : float, default=1.0
-        Of that penalty, in units of the mean squared length of a row of X.
+        Of that penalty, in units of the mean squared distance of a row of X from the mean of all.
     missing, init, max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
@@ -104,20 +111,20 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
         if k > shape[0]:
             raise ValueError(f"n_samples={shape[0]} should be >= n_clusters={k}")
         if self.solver == "penalty":
-            if not hasattr(self, "_unit"):
-                raise ValueError("solver='penalty' needs the whole table: call fit, or partial_fit with 'projected'")
             return Problem(k, loss, NearSimplex(self._unit * number(self.strength, "strength")), Centres())
         return Problem(k, loss, Simplex(), Free())
 
     def _fit_objective(self, objective, learned):
         if not isinstance(self.solver, str) or self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r} is not known; use one of {', '.join(SOLVERS)}")
-        # Any positive number would do for a table of zeros.
-        self._unit = float(2 * objective.half_norm / max(1, objective.shape[0])) or 1.0
+        self._middle = middle_of(objective)
+        objective = about(objective, self._middle)
+        # Any positive number would do for a table of equal rows.
+        self._unit = squares(objective) / max(1, objective.shape[0]) or 1.0
         return super()._fit_objective(objective, learned)
 
     def _plan(self, objective, problem, rng):
-        init = "k-means++" if isinstance(self.init, str) and self.init == "auto" else self.init
+        init = "k-means++" if isinstance(self.init, str) and self.init == "auto" else _moved(self.init, self._middle)
         if objective.in_blocks and isinstance(self.init, str) and self.init == "auto":
             init = "rows"
         solver, tol = SOLVERS[self.solver], number(self.tol, "tol")
@@ -125,16 +132,85 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
         plan, scheme, state = make_plan(objective, problem, solver, init, rng, tol)
         if self.solver == "penalty":
             scheme.left, plan.codes = Relaxed(), Relaxed.title
+        elif self.solver != "mirror":
+            scheme.left, plan.codes = Shares(), Shares.title
         return plan, scheme, state
 
     def _finish(self, objective, problem, scheme, state):
-        codes = super()._finish(objective, problem, scheme, state)
+        Z = state["components"] + self._middle
+        # The centres that `transform` will work with: the sum has rounded them.
+        codes = super()._finish(objective, problem, scheme, {**state, "components": Z - self._middle})
+        self._full_components = Z
+        self._publish(problem, Z)
         self.labels_ = None if codes is None else codes.argmax(axis=1)
         return codes
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
         self.cluster_centers_ = self.components_
+
+    def _opened(self, X) -> tuple[Objective, NDArray]:
+        """New rows and the centres, both less the middle."""
+        check_is_fitted(self)
+        return about(reopen_table(self, X, self.missing, self._learned), self._middle), self._centred()
+
+    def _centred(self) -> NDArray:
+        return self._full_components - self._middle
+
+    def _codes(self, objective):
+        return self._shares(about(objective, self._middle), self._centred())
+
+    def _shares(self, objective: Objective, Z: NDArray) -> NDArray:
+        return left_half_step(objective, self._sentence, self._left, Z)
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more block of rows, as :class:`unweave.Factorization` does; codes are then those of the block.
+
+        "penalty" needs the whole table and refuses.
+        """
+        if self.solver == "penalty":
+            raise ValueError("solver='penalty' needs the whole table: call fit, or partial_fit with 'projected'")
+        super().partial_fit(X)
+        if not hasattr(self, "_middle"):
+            self._middle = self._full_components.mean(axis=0)
+        with single_blas():
+            objective, Z = self._opened(X)
+            self.codes_ = self._shares(objective, Z)
+            self.objective_ = objective.accurate_value(self.codes_, Z)
+        self.labels_ = self.codes_.argmax(axis=1)
+        self.reconstruction_err_ = float(np.sqrt(2 * self.objective_))
+        self.certificate_ = certify.Certificate("none", float("-inf"), float("inf"), False, self.objective_)
+        return self
+
+    def certify(self, X):
+        """The Eckart–Young certificate, or the KKT residual, on the table the model was fitted to."""
+        with single_blas():
+            objective, Z = self._opened(X)
+            problem, U = self._sentence, self._shares(objective, Z)
+            value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
+            if certify.can_bound(objective, problem):
+                self.certificate_ = certify.eckart_young(objective, problem, value)
+            else:
+                self.certificate_ = certify.stationarity(objective, problem, U, Z, value)
+        return self.certificate_
+
+    def inverse_transform(self, U, *, linear: bool = False):
+        """The mixtures with shares U: U·Z, and for "penalty" m + U·(Z − m) unless ``linear=True``."""
+        rows = super().inverse_transform(U, linear=linear)
+        if linear or self.solver != "penalty":
+            return rows
+        return rows + (1 - np.asarray(U).sum(axis=1, keepdims=True)) * self._middle
+
+    def score(self, X, y=None) -> float:
+        """Minus the mean loss of an observed entry, after the best codes for X: higher is better."""
+        losses, observed = self._losses(X)
+        return -float(losses.sum()) / max(1.0, observed)
+
+    def _losses(self, X) -> tuple[NDArray, int]:
+        """The loss of each row under its best code, and how many entries were seen."""
+        with single_blas():
+            objective, Z = self._opened(X)
+            return objective.row_values(self._shares(objective, Z), Z), objective.n_observed
 
     def predict_proba(self, X) -> NDArray:
         """Memberships of every row: its code, brought to the sum one (they have it already but for "penalty")."""
@@ -148,8 +224,13 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
 
     def anomaly_score(self, X) -> NDArray[np.float64]:
         """How strange rows are: the distance to their mixture of centres, over the entries seen; higher is stranger."""
-        check_is_fitted(self)
-        with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
-            losses = objective.row_values(self._codes(objective), self._full_components)
-        return np.sqrt(2 * np.maximum(np.asarray(losses, dtype=np.float64), 0))
+        return np.sqrt(2 * np.maximum(np.asarray(self._losses(X)[0], dtype=np.float64), 0))
+
+
+def _moved(init, middle: NDArray):
+    """A start that the user gave, less the middle; what cannot be moved is left for the planner to refuse."""
+    if isinstance(init, tuple) and len(init) == 2:
+        return init[0], _moved(init[1], middle)
+    if isinstance(init, str) or np.ndim(init) != 2 or np.shape(init)[1] != len(middle):
+        return init
+    return np.asarray(init, dtype=np.float64) - middle

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.exceptions import ConvergenceWarning
 
-from unweave.factorization.settings import generator, number, whole
+from unweave.factorization.settings import generator
 from unweave.factorization.showing import Showing
-from unweave.group.counting import Counting, chooses
 from unweave.group.kmeans import KMeans
 from unweave.group.kmeans_assign import one_hot
-from unweave.group.linkage_door import group_means, need_floats, need_numbers_below, whole_rows
-from unweave.group.spectral_graph import (
-    MOST_ROWS,
-    gaussian_table,
-    given_table,
-    neighbour_table,
-    normalised_cut,
-    smoothest,
+from unweave.group.linkage_door import (
+    gap_to_others,
+    group_means,
+    need_floats,
+    need_numbers_below,
+    warn_of_equal_rows,
 )
+from unweave.group.spectral_graph import for_copies, normalised_cut, smoothest
+from unweave.group.spectral_rows import AFFINITIES, RowGraph
 from unweave.parallel import single_blas
+from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import bounded
 from unweave.solve.lloyd import assign
 from unweave.solve.plan import Plan
 from unweave.solve.warn import warn_user
 
-AFFINITIES = ("nearest", "rbf", "precomputed")
 
-
-class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
+class SpectralClustering(RowGraph, Counting, Showing, ClusterMixin, BaseEstimator):
     """Cut a graph of likeness W into k parts with little affinity between them: clusters of any shape.
 
     The normalised cut Σ_c cut(c)/vol(c) is relaxed: the k eigenvectors of D⁻¹W with the largest eigenvalues (the
     smallest of the normalised Laplacian I − D^−½WD^−½) are the smoothest functions on the graph. They are the new
     columns of each row, and k-means (with repair) finds the clusters there. Use it where clusters are connected and
     not round.
+
+    Equal rows are one node of the graph, as heavy as they are many: they are never separated, and where fewer than
+    `n_clusters` rows differ, there are fewer clusters, with a warning.
 
     New rows are placed by Nyström's formula f(x) = Σ_i w(x, x_i) f(x_i) / (λ Σ_i w(x, x_i)), then get the nearest
     centre. For "rbf" training rows get their own place again; for "nearest" theirs was found with the rows whose
@@ -51,7 +51,7 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
         1 for the `n_neighbors` nearest rows and ½ if only one of two counts the other; exp(−gamma ‖x − y‖²) (at most
         16 384 rows); or X is the table W itself, square and symmetric.
     n_neighbors : int, default=10
-        Each row counts as one of its own neighbours.
+        Each row counts as one of its own neighbours; rows that are equal count as one.
     gamma : float or "scale", default="scale"
         "scale" is 1 / (number of columns · variance of X).
     max_iter, tol, random_state, callback, checkpoint, verbose
@@ -123,12 +123,11 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
         if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
             raise ValueError(f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}")
         with single_blas():
-            W = self._graph(X)
-            k = self._wanted(W.shape[0])
+            W, nodes = self._graph(X)
+            k = self._wanted(len(nodes), W.shape[0])
             seed = int(generator(self.random_state).integers(2**31))
             self.eigenvalues_, F, parts = smoothest(W, k, seed)
-            self._volume = float(np.sqrt(W.sum()))
-            self.embedding_ = F * self._volume
+            self.embedding_ = F[nodes] * float(np.sqrt(W.sum()))
             self._cluster(k, seed)
         self._tell(W, k, parts)
         return self
@@ -137,35 +136,13 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
         """Fit, and the cluster of every row."""
         return self.fit(X).labels_
 
-    def _wanted(self, n: int) -> int:
+    def _wanted(self, n: int, distinct: int) -> int:
         k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_clusters={k}")
-        return k
-
-    def _graph(self, X) -> NDArray | sp.csr_array:
-        """The affinities of the training rows; keeps what new rows are compared with."""
-        if self.affinity == "precomputed":
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
-            self._rows = None
-            return given_table(X, None)
-        self._rows = X = whole_rows(self, X, reset=True)
-        if self.affinity == "nearest":
-            near = neighbour_table(X, X, whole(self.n_neighbors, "n_neighbors", 1))
-            return sp.csr_array(0.5 * (near + near.T))
-        if len(X) > MOST_ROWS:
-            raise ValueError(
-                f"affinity='rbf' keeps all affinities of {len(X)} rows, and {MOST_ROWS} is the limit (2 GiB): use "
-                "affinity='nearest'"
-            )
-        self._gamma = self._scale(X)
-        return gaussian_table(X, X, self._gamma)
-
-    def _scale(self, X: NDArray) -> float:
-        if self.gamma != "scale":
-            return number(self.gamma, "gamma")
-        variance = float(X.var(dtype=np.float64))
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        if k > distinct:
+            warn_of_equal_rows(distinct, k)
+        return min(k, distinct)
 
     def _cluster(self, k: int, seed: int) -> None:
         inner = KMeans(
@@ -178,17 +155,18 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
         self.n_iter_, self.history_ = inner.n_iter_, inner.history_
 
     def _tell(self, W, k: int, parts: int) -> None:
-        n = W.shape[0]
         why = f"the graph has {parts} part{'s' if parts > 1 else ''} that hang together"
-        if parts > k:
+        if parts > k > 1:
             warn_user(
-                f"the graph falls into {parts} parts, more than n_clusters={k}: small parts share a cluster; raise "
-                "n_neighbors or n_clusters"
+                f"the graph falls into {parts} parts, more than n_clusters={k}: small parts share a cluster; "
+                f"{AFFINITIES[self.affinity]}",
+                ConvergenceWarning,
             )
-        self.plan_ = Plan(f"graph of {n} rows into {k}", "eigenvectors, then k-means", "", "", self.affinity, [why])
+        told = f"graph of {len(self.labels_)} rows into {k}"
+        self.plan_ = Plan(told, "eigenvectors, then k-means", "", "", self.affinity, [why])
         found = self.n_clusters_
         self.codes_ = one_hot(self.labels_, found, np.float64)
-        self.objective_ = normalised_cut(W, self.labels_, found)
+        self.objective_ = normalised_cut(W, self.labels_[self._first], found)
         bound = float(np.maximum(0.0, 1.0 - self.eigenvalues_[:found]).sum())
         self.certificate_ = bounded("duality", bound, self.objective_, float(k))
         if self._rows is not None:
@@ -196,22 +174,11 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
 
     def _place(self, X) -> NDArray[np.float64]:
         """Nyström: new rows among the eigenvectors."""
-        check_is_fitted(self)
-        if self._rows is None:
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-            w = given_table(X, len(self.labels_))
-        else:
-            X = whole_rows(self, X, reset=False)
-            w = (
-                neighbour_table(self._rows, X, self.n_neighbors)
-                if self.affinity == "nearest"
-                else gaussian_table(self._rows, X, self._gamma)
-            )
+        w = for_copies(self._affinities(self._known(X)), self._copies)
         total = np.asarray(w.sum(axis=1)).reshape(-1, 1)
-        pull = np.where(
-            self.eigenvalues_ > 1e-6, self.eigenvalues_, np.inf
-        )  # a function that is not smooth says nothing
-        return np.asarray(w @ self.embedding_) / np.where(total > 0, total, 1.0) / pull
+        # A function that is not smooth says nothing.
+        pull = np.where(self.eigenvalues_ > 1e-6, self.eigenvalues_, np.inf)
+        return np.asarray(w @ self.embedding_[self._first]) / np.where(total > 0, total, 1.0) / pull
 
     def predict(self, X) -> NDArray[np.int64]:
         """Clusters of new rows (for precomputed affinities: a table of theirs to the training rows)."""
@@ -219,17 +186,24 @@ class SpectralClustering(Counting, Showing, ClusterMixin, BaseEstimator):
             return assign(self._place(X), self._places)[0].astype(np.int64)
 
     def anomaly_score(self, X) -> NDArray[np.float64]:
-        """How strange rows are: the distance to the nearest centre among the eigenvectors (higher is stranger)."""
-        with single_blas():
-            return np.sqrt(assign(self._place(X), self._places)[1])
+        """How strange rows are: the distance to the nearest training row other than itself (higher is stranger).
+
+        Of precomputed affinities, minus their sum.
+        """
+        X = self._known(X)
+        if self._rows is None:
+            return -np.asarray(self._affinities(X).sum(axis=1)).reshape(-1)
+        return gap_to_others(self._rows, X)
 
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong, because kernels trust it."""
-        (n, width), k = np.shape(self.embedding_), self.n_clusters_
+        (n, width), k, nodes = np.shape(self.embedding_), self.n_clusters_, len(self._first)
         need_floats(self.embedding_, (n, width), "embedding_", looked_at)
         need_floats(self.eigenvalues_, (width,), "eigenvalues_", looked_at)
         need_floats(self._places, (k, width), "the places of the centres", looked_at)
         need_numbers_below(self.labels_, (n,), k, "labels_", looked_at)
+        need_numbers_below(self._first, (nodes,), n, "the rows that differ", looked_at)
+        need_floats(self._copies, (nodes,), "how many rows are equal", looked_at)
         if self._rows is not None:
             need_floats(self._rows, (n, self.n_features_in_), "the training rows", looked_at)
 

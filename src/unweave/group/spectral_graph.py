@@ -12,6 +12,22 @@ MOST_ROWS = 16_384  # a table of their affinities is 2 GiB
 _SMALL = 600  # nodes up to which all eigenvectors are found at once
 
 
+def distinct_rows(X: NDArray) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Rows that differ from all before them, which of these each row equals, and how many rows equal each.
+
+    >>> [part.tolist() for part in distinct_rows(np.array([[2.0], [1.0], [2.0]]))]
+    [[0, 1], [0, 1, 0], [2.0, 1.0]]
+    """
+    _, first, node, copies = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[node.reshape(-1)], copies[order].astype(np.float64)
+
+
+def for_copies(W: NDArray | sp.csr_array, copies: NDArray) -> NDArray | sp.csr_array:
+    """Affinities to distinct rows, each as many times as there are rows equal to it."""
+    return W if (copies == 1).all() else W @ sp.diags_array(copies)
+
+
 def neighbour_table(rows: NDArray, X: NDArray, k: int) -> sp.csr_array:
     """0/1 table of the k nearest of `rows` for each row of X (itself among them, where it is one)."""
     from scipy.spatial import cKDTree

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from unweave.kernels import kernel
+from unweave.kernels.counts_log import log_ratio_sum
 
 
 @kernel
@@ -56,13 +57,9 @@ def ratios(indices, data, H, f, floor, lo, hi, p, numerator):
 
 
 @kernel
-def _value(data, f, sums, lo, hi, p):
+def _value(data, f, sums, lo, hi, p, room):
     """KL of one row from its predictions p; every sum in float64."""
-    value = 0.0
-    for j in range(lo, hi):
-        x = np.float64(data[j])
-        if x > 0:
-            value += x * math.log(x / np.float64(p[j - lo])) - x
+    value = log_ratio_sum(data, p, lo, hi, room)
     for t in range(f.shape[0]):
         value += np.float64(f[t]) * np.float64(sums[t])
     return value
@@ -94,13 +91,13 @@ def longest_row(indptr, start, stop):
 @kernel
 def value_range(indptr, indices, data, H, F, sums, least, values, start, stop):
     """KL of the rows ``[start, stop)`` into `values` (float64)."""
-    p = np.empty(longest_row(indptr, start, stop), F.dtype)
-    unused = np.empty(F.shape[1], F.dtype)
+    longest = longest_row(indptr, start, stop)
+    p, unused, room = np.empty(longest, F.dtype), np.empty(F.shape[1], F.dtype), np.empty((2, longest))
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         floor = _floor(data, _total(data, lo, hi), lo, hi, least)
         ratios(indices, data, H, F[i], floor, lo, hi, p, unused)
-        values[i] = _value(data, F[i], sums, lo, hi, p)
+        values[i] = _value(data, F[i], sums, lo, hi, p, room)
 
 
 @kernel
@@ -114,7 +111,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
     zero, two, four = F.dtype.type(0), F.dtype.type(2), F.dtype.type(4)
     longest = longest_row(indptr, start, stop)
     p, numerator = np.empty(longest, F.dtype), np.empty(k, F.dtype)
-    near = np.empty((longest if repeats > 1 else 0, k), F.dtype)
+    near, room = np.empty((longest if repeats > 1 else 0, k), F.dtype), np.empty((2, longest))
     order = np.arange(longest).astype(np.int32)
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
@@ -127,7 +124,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
             if repeat == 0:
                 ratios(indices, data, H, f, floor, lo, hi, p, numerator)
                 if values.shape[0] > 0:
-                    values[i] = _value(data, f, sums, lo, hi, p)
+                    values[i] = _value(data, f, sums, lo, hi, p, room)
             else:
                 if repeat == 1:
                     for j in range(lo, hi):
@@ -212,7 +209,8 @@ def coordinate_counts_range(
     their columns of the h_j are gathered (transposed, so that the loops over j are SIMD) and swept.
     """
     k = F.shape[1]
-    p, numerators = np.empty(longest_row(indptr, start, stop), F.dtype), np.empty(k, F.dtype)
+    longest = longest_row(indptr, start, stop)
+    p, numerators, room = np.empty(longest, F.dtype), np.empty(k, F.dtype), np.empty((2, longest))
     near, active = np.empty(0, F.dtype), np.empty(k, np.int64)
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
@@ -223,7 +221,7 @@ def coordinate_counts_range(
         floor = _floor(data, total, lo, hi, least)
         ratios(indices, data, H, f, floor, lo, hi, p, numerators)
         if values.shape[0] > 0:
-            values[i] = _value(data, f, sums, lo, hi, p)
+            values[i] = _value(data, f, sums, lo, hi, p, room)
         count = 0
         for t in range(k):
             if f[t] > 0 or numerators[t] > sums[t] + l1:

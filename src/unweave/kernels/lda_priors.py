@@ -38,3 +38,18 @@ def expected_sums_range(N, prior, sums, start, stop):
                 sums[k] += some * (digamma(a + x / some) - base[k])
             else:  # at most one: digamma(a + 1) - digamma(a) = 1 / a
                 sums[k] += x / a
+
+
+@kernel
+def counted_sums_range(N, prior, sums, start, stop):
+    """Adds sum over rows of digamma(n + a_k) - digamma(a_k) to `sums` (k) for whole counts n = N[i, k]."""
+    K = prior.shape[0]
+    base = np.empty(K)
+    for k in range(K):
+        base[k] = digamma(prior[k])
+    for i in range(start, stop):
+        for k in range(K):
+            if N[i, k] == 1:
+                sums[k] += 1.0 / prior[k]
+            elif N[i, k] > 1:
+                sums[k] += digamma(prior[k] + N[i, k]) - base[k]

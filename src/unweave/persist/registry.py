@@ -56,6 +56,7 @@ _PARTS: dict[str, str] = {
     "unweave.complete.imputer_fill": "Fitted",
     "unweave.explain.text_table": "TextTable",
     "unweave.group.soft_penalty": "NearSimplex Centres Relaxed",
+    "unweave.group.soft_shares": "Shares",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",

@@ -1,7 +1,10 @@
 """Select: how many components, clusters or states; criteria one by one, and one function that tries them all."""
 
-from unweave.select.choose import auto_count, choose, stability
+from unweave.select.automatic import auto_count
+from unweave.select.bi_cross import BiCrossValidation
+from unweave.select.choose import choose, stability
 from unweave.select.chosen import Choice
+from unweave.select.completion import Completion
 from unweave.select.criteria import AIC, BIC, ICL, CrossValidation, Elbow, HeldOut, Knee, Silhouette, Stability
 from unweave.select.distance import clustering_distance
 from unweave.select.elbow import elbow
@@ -34,6 +37,8 @@ __all__ = [
     "AIC",
     "ICL",
     "HeldOut",
+    "BiCrossValidation",
+    "Completion",
     "CrossValidation",
     "Elbow",
     "Knee",

@@ -15,15 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from unweave.data.arguments import generator, whole
 from unweave.parallel import get_num_threads
 from unweave.select.chosen import Choice
-from unweave.select.criteria import Criterion, Silhouette, find_criterion
+from unweave.select.criteria import Criterion, find_criterion
 from unweave.select.stability import Stability
-from unweave.select.trial import Trial, count_name, n_rows, take, unnamed
+from unweave.select.trial import Trial, count_name, searched, unnamed
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
-
-_AUTO_ROWS = 5000  # rows of a larger table that an automatic choice looks at
-_AUTO_FIRST = 20
-_AUTO_MOST = 160
 
 
 def choose(
@@ -51,9 +47,11 @@ def choose(
     n_components : numbers to try, default=range(1, 20)
         Those that cannot be fitted (more clusters than rows) are skipped, see ``skipped``.
     by : str or criterion, default="auto"
-        "stability", "silhouette", "bic", "aic", "held-out", "cross-validation", "elbow", "knee", or an object with its
-        options (``Stability(n_repeats=20)``). "auto" takes bic for models that have one (mixtures), stability for
-        other clusterings, held-out entries for factorisations, else cross-validation.
+        "stability", "silhouette", "bic", "aic", "icl", "held-out", "bi-cross-validation", "completion",
+        "cross-validation", "elbow", "knee", or an object with its options (``Stability(n_repeats=20)``). "auto" takes
+        bic for models that have one (mixtures, hidden states), completion for topics, stability for other clusterings,
+        bi-cross-validation for singular value decompositions, held-out entries for other factorisations, else
+        cross-validation.
     threads : int, optional
         Fits at once; the number of threads of the library if not given.
     callback : callable, optional
@@ -82,9 +80,10 @@ def choose(
     """
     estimator, X = unnamed(estimator, X)
     name, ks = count_name(estimator), _checked(n_components)
-    criterion = find_criterion(by, estimator)
-    choice = _search(estimator, X, name, ks, criterion, threads, callback, verbose, random_state)
-    if len(choice.history) == len(ks) and choice.history.stopped != "interrupted":
+    tried, _, own = searched(estimator, X) if by == "auto" else (estimator, X, name)
+    choice = search(tried, X, own, ks, find_criterion(by, tried), threads, callback, verbose, random_state)
+    choice.name = name
+    if len(choice.history) == len(ks) and not choice.interrupted:
         choice.best_estimator = clone(estimator).set_params(**{name: choice.best}).fit(X)
     return choice
 
@@ -128,37 +127,19 @@ def stability(
     estimator, X = unnamed(estimator, X)
     name = count_name(estimator)
     ks = _checked([estimator.get_params(deep=False)[name]] if n_components is None else n_components)
-    return _search(estimator, X, name, ks, Stability(**options), threads, callback, verbose, random_state)
+    return search(estimator, X, name, ks, Stability(**options), threads, callback, verbose, random_state)
 
 
-def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
-    """The number that a model takes for ``n_clusters="auto"``: ``.best``, and ``.reason`` for its plan.
-
-    Looks at 5000 rows at most, spread evenly, and at 1 to 20 components; as long as the best is among the upper
-    quarter it looks at twice as many, up to 160 or a third of the rows. "auto" is that of :func:`choose`, but the
-    silhouette for clusterings: it needs one fit a number, where stability needs twenty.
-    """
-    estimator, X = unnamed(estimator, X)
-    n = n_rows(X)
-    if n > _AUTO_ROWS:
-        X = take(X, np.linspace(0, n - 1, _AUTO_ROWS).astype(np.int64))
-    most = max(1, min(_AUTO_MOST, n_rows(X) // 3))
-    criterion, first, last = find_criterion(by, estimator), 1, min(_AUTO_FIRST, most)
-    if by == "auto" and isinstance(criterion, Stability):
-        criterion = Silhouette()
-    choice: Choice | None = None
-    while True:
-        found = _search(estimator, X, name, list(range(first, last + 1)), criterion, None, None, False, None)
-        choice = found if choice is None else _joined(choice, found, criterion)
-        if last == most or choice.best <= 0.75 * last:
-            return choice
-        first, last = last + 1, min(2 * last, most)
-
-
-def _joined(former: Choice, found: Choice, criterion: Criterion) -> Choice:
+def joined(former: Choice, found: Choice, criterion: Criterion) -> Choice:
+    """Two searches as one."""
+    history = History(found.history.stopped)
+    began = former.history.seconds[-1] if len(former.history) else 0.0
+    for part, start in ((former.history, 0.0), (found.history, began)):
+        for objective, change, seconds in zip(part.objective, part.change, part.seconds):
+            history.add(objective, change, seconds + start)
     return _choice(
-        former.scores | found.scores, former.errors | found.errors, former.skipped | found.skipped, criterion,
-        former.name, found.history,
+        dict(sorted((former.scores | found.scores).items())), former.errors | found.errors,
+        former.skipped | found.skipped, criterion, former.name, history,
     )  # fmt: skip
 
 
@@ -171,12 +152,16 @@ def _checked(n_components) -> list[int]:
     return ks
 
 
-def _search(estimator, X, name, ks, criterion: Criterion, threads, callback, verbose, random_state) -> Choice:
+def search(
+    estimator, X, name, ks, criterion: Criterion, threads=None, callback=None, verbose=False, random_state=None
+) -> Choice:
     """Score every number: fits run on a pool of their own, one step of the one loop waits for one number."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable with one argument (progress), got {callback!r}")
     workers = get_num_threads() if threads is None else whole(threads, "threads", 1)
     seed = int(generator(random_state).integers(2**31))
+    if hasattr(criterion, "ready"):
+        criterion = criterion.ready(estimator, X, max(ks), seed)
     stop, sign = threading.Event(), -1.0 if criterion.larger_is_better else 1.0
     skipped: dict[int, str] = {}
     failures: list[ValueError] = []

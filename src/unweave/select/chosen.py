@@ -50,6 +50,11 @@ class Choice:
     history: History = field(default_factory=History)
 
     @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.history.stopped == "interrupted"
+
+    @property
     def reason(self) -> str:
         """The choice in a sentence.
 

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import is_clusterer
 
 from unweave.data.arguments import whole
+from unweave.select.bi_cross import BiCrossValidation
+from unweave.select.completion import Completion
 from unweave.select.elbow import elbow
 from unweave.select.held_out import HeldOut
 from unweave.select.information import aic, bic, icl
 from unweave.select.knee import knee
+from unweave.select.separation import Separation
 from unweave.select.silhouette import silhouette
 from unweave.select.stability import Stability
-from unweave.select.trial import Trial, labels_of, n_rows, take, within
+from unweave.select.trial import Trial, fitting, labels_of, n_rows, refuse_pairs, take, within
 
 
 class Criterion(Protocol):
@@ -96,7 +99,11 @@ class CrossValidation:
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
         if not hasattr(trial.estimator, "score"):
-            raise TypeError(f"{type(trial.estimator).__name__} has no score, so it cannot be cross-validated")
+            raise TypeError(
+                f"{type(trial.estimator).__name__} has no score, so it cannot be cross-validated: choose by "
+                f"{fitting(trial.estimator)!r}"
+            )
+        refuse_pairs(trial.estimator)
         n, folds = n_rows(X), whole(self.n_folds, "n_folds", 2)
         if folds > n:
             raise ValueError(f"n_folds={folds} is more than the {n} rows of X")
@@ -144,7 +151,11 @@ class Knee(_Curve):
         return knee(ks, scores, sensitivity=self.sensitivity)
 
 
-CRITERIA = {kind.name: kind for kind in (Stability, Silhouette, BIC, AIC, ICL, HeldOut, CrossValidation, Elbow, Knee)}
+_KINDS: tuple[type, ...] = (
+    Stability, Silhouette, Separation, BIC, AIC, ICL, HeldOut, BiCrossValidation, Completion, CrossValidation, Elbow,
+    Knee,
+)  # fmt: skip
+CRITERIA = {kind.name: kind for kind in _KINDS}  # type: ignore[attr-defined]
 
 
 def find_criterion(by: Any, estimator: Any) -> Criterion:
@@ -155,18 +166,10 @@ def find_criterion(by: Any, estimator: Any) -> Criterion:
     ('held-out', 'stability')
     """
     if isinstance(by, str):
-        word = _fitting(estimator) if by == "auto" else by
+        word = fitting(estimator) if by == "auto" else by
         if word not in CRITERIA:
             raise ValueError(f"by={by!r} is not known; use one of auto, {', '.join(CRITERIA)}, or a criterion")
         return CRITERIA[word]()
     if isinstance(by, type) or not hasattr(by, "values") or not hasattr(by, "larger_is_better"):
         raise TypeError(f"by must be the name of a criterion or one with its options (Stability(...)), got {by!r}")
     return by
-
-
-def _fitting(estimator: Any) -> str:
-    if hasattr(estimator, "bic"):
-        return "bic"
-    if is_clusterer(estimator):
-        return "stability"
-    return "held-out" if "missing" in estimator.get_params(deep=False) else "cross-validation"

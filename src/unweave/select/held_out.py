@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from unweave.data.arguments import generator, number, whole
 from unweave.data.table import Table, check_table
 from unweave.parallel import chunks
-from unweave.select.trial import Trial, unnamed
+from unweave.select.trial import Trial, fitting, unnamed
 
 _CELLS = 1 << 22  # predictions that are in memory at once
 _MOST = 50_000_000  # entries of a sparse table whose zeros are data and must be written out to be hidden
@@ -73,10 +73,16 @@ class HeldOut:
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
         known = trial.estimator.get_params(deep=False)
+        kind = type(trial.estimator)
         if "missing" not in known:
             raise TypeError(
-                f"{type(trial.estimator).__name__} does not take missing entries, so none can be hidden from it: "
-                "choose by 'cross-validation' or another criterion"
+                f"{kind.__name__} does not take missing entries, so none can be hidden from it: choose by 'auto' or "
+                f"{fitting(trial.estimator)!r}"
+            )
+        if not hasattr(kind, "inverse_transform") or hasattr(kind, "_interactions"):
+            raise TypeError(
+                f"{kind.__name__} does not predict entries of a table: choose by "
+                + ("ranking (unweave.judge)" if hasattr(kind, "_interactions") else repr(fitting(trial.estimator)))
             )
         table = check_table(BaseEstimator(), X, known["missing"], reset=True)
         rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_clusterer
 
 from unweave.data.table import Table, check_table
-from unweave.select.trial import labels_of, within
+from unweave.select.trial import fitting, labels_of, within
 
 _FLOOR = float(np.finfo(np.float64).eps)  # a fit without any error would have infinite likelihood
 
@@ -113,7 +113,7 @@ def likelihood(model: Any, X) -> Likelihood:
         return _clustering(model, X)
     if hasattr(model, "components_") and hasattr(model, "score") and hasattr(model, "_learned"):
         return _factorisation(model, X)
-    raise TypeError(f"{type(model).__name__} has no likelihood: choose by 'held-out', 'silhouette' or 'stability'")
+    raise TypeError(f"{type(model).__name__} has no likelihood: choose by {fitting(model)!r} or another criterion")
 
 
 def _clustering(model: Any, X) -> Likelihood:

@@ -15,6 +15,7 @@ from unweave.data.arguments import whole
 from unweave.data.table import check_table
 from unweave.select.trial import Trial, labels_of
 
+_APART, _SAME = 0.9, 0.995  # below the first there are no clusters; scores this alike are one
 _NEAR = 5  # neighbours that the entropy of a table is estimated from
 
 
@@ -39,6 +40,12 @@ class Separation:
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
         return np.array([self.score(X, labels_of(trial.fit(X), X), trial.count)])
+
+    def pick(self, ks: NDArray, scores: NDArray) -> int:
+        """The largest number within 0.5 % of the best, because clusters joined stand apart too; else the first."""
+        if scores.max() < _APART:
+            return int(ks[0])
+        return int(ks[np.flatnonzero(scores >= _SAME * scores.max())[-1]])
 
     def score(self, X, labels: NDArray, count: int | None = None) -> float:
         """The separation of given labels; clusters missing of `count` stay empty and keep nothing.

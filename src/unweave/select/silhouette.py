@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from unweave import parallel
 from unweave.data.arguments import generator, whole
+from unweave.data.spread import enlarged
 from unweave.data.table import check_table
 from unweave.kernels.silhouette import TILE, WIDTH, mean_distances
 from unweave.linalg.operators import as_product
@@ -70,8 +71,8 @@ def silhouette_rows(X, labels) -> NDArray:
 
 
 def _checked(X, labels) -> tuple[Any, NDArray]:
-    """The table, and labels from 0; −1 stays −1."""
-    values = check_table(BaseEstimator(), X, None, reset=True).values
+    """The table, in a scale whose squares do not vanish, and labels from 0; −1 stays −1."""
+    values = enlarged(check_table(BaseEstimator(), X, None, reset=True).values)
     labels = np.asarray(labels)
     if labels.shape != (values.shape[0],):
         raise ValueError(f"labels must hold one label for each of the {values.shape[0]} rows, got {labels.shape}")

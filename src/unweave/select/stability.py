@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from unweave.data.arguments import number, whole
 from unweave.data.table import check_table
 from unweave.select.distance import disagreement
-from unweave.select.trial import Trial, labels_of, n_rows, take
+from unweave.select.trial import Trial, labels_of, n_rows, predicted, refuse_pairs, take
 
 PERTURB = ("halves", "bootstrap", "noise")
 TRANSFER = ("auto", "predict", "nearest-neighbour", "nearest-centroid")
@@ -55,6 +55,7 @@ class Stability:
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
         """The stability of each repeat; zeros for one cluster, which is found again whatever the data are."""
+        refuse_pairs(trial.estimator)
         if trial.count == 1:
             trial.fit(X)  # what cannot be fitted is not scored
             return np.zeros(self.n_repeats)
@@ -92,7 +93,7 @@ class Stability:
     def _carried(self, model: Any, sample, X) -> NDArray:
         """Labels of all rows of X, by a model of some of them."""
         if self.transfer == "predict" or (self.transfer == "auto" and hasattr(model, "predict")):
-            return np.asarray(model.predict(X))
+            return predicted(model, X)
         from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
         labels = labels_of(model, sample)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_clusterer
 
 from unweave.data.named import NamedTable
 from unweave.data.table import check_table
@@ -78,17 +78,58 @@ def unnamed(estimator: Any, X: Any) -> tuple[Any, Any]:
     return estimator, X.X
 
 
+def searched(estimator: Any, X) -> tuple[Any, Any, str]:
+    """What an automatic choice fits, to what, and the name of its number: a simpler model may stand in for one."""
+    if hasattr(estimator, "_stand_in"):
+        stand_in, name = estimator._stand_in()
+        return stand_in, X, name
+    return estimator, X, count_name(estimator)
+
+
 def labels_of(model: Any, X) -> NDArray:
     """Labels that a model fitted to X gave its rows, or gives them now."""
     labels = getattr(model, "labels_", None)
-    if labels is None or len(labels) != n_rows(X):
-        if not hasattr(model, "predict"):
-            raise TypeError(f"{type(model).__name__} gives no labels, so this criterion cannot judge it")
-        labels = model.predict(X)
-    labels = np.asarray(labels)
-    if labels.ndim != 1:
-        raise TypeError(f"{type(model).__name__} gives no labels, so this criterion cannot judge it")
+    return predicted(model, X) if labels is None or np.shape(labels) != (n_rows(X),) else np.asarray(labels)
+
+
+def predicted(model: Any, X) -> NDArray:
+    """Labels that a model gives the rows of X; a recommender's `predict` gives ratings instead."""
+    labels = np.asarray(model.predict(X)) if hasattr(model, "predict") else np.empty(0)
+    if labels.shape != (n_rows(X),):
+        raise _no_labels(model)
     return labels
+
+
+def _no_labels(model: Any) -> TypeError:
+    return TypeError(
+        f"{type(model).__name__} gives rows no labels, so this criterion cannot judge it: choose by {fitting(model)!r}"
+    )
+
+
+def refuse_pairs(estimator: Any) -> None:
+    """Raise for a model of similarities: without some rows these are no square table any more."""
+    from sklearn.utils import get_tags
+
+    if get_tags(estimator).input_tags.pairwise:
+        raise TypeError(
+            f"{type(estimator).__name__} takes a square table of pairs, of which no rows can be left out: choose by "
+            "'auto', 'elbow' or 'bic'"
+        )
+
+
+def fitting(estimator: Any) -> str:
+    """The name of the criterion that suits an estimator."""
+    if hasattr(estimator, "bic"):
+        return "bic"
+    if hasattr(estimator, "perplexity"):
+        return "completion"
+    if is_clusterer(estimator):
+        return "stability"
+    if hasattr(estimator, "_centred") and getattr(estimator, "missing", None) is None:
+        return "bi-cross-validation"
+    if "missing" in estimator.get_params(deep=False):
+        return "held-out"
+    return "cross-validation" if hasattr(estimator, "score") else "elbow"
 
 
 def within(X, labels: NDArray, missing=None, centres: NDArray | None = None) -> tuple[float, float, int]:

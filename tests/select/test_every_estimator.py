@@ -1,0 +1,64 @@
+"""`choose` for every estimator of the library: an answer, or an error that names what would work."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from unweave.persist.registry import ESTIMATORS, find_estimator
+from unweave.select import Choice, choose
+from unweave.select.criteria import CRITERIA
+from unweave.select.trial import COUNTS
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+_FEW = {"max_iter": 4, "random_state": 0, "ridge": 0.5}
+COUNTED = [name for name in ESTIMATORS if set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)]
+RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA"}  # fewer than three suit these too
+
+
+def table(name):
+    rng = np.random.default_rng(0)
+    X = np.repeat(4 * rng.random((3, 8)), 20, axis=0) + 0.3 * rng.random((60, 8))
+    if name == "BernoulliMixture":
+        return (np.median(X) < X).astype(float)
+    if name == "SymmetricNMF":
+        return X @ X.T
+    return np.rint(X) if name in ("LDA", "PLSA", "SimplexTopics") else X
+
+
+def model(name):
+    kind = find_estimator(name)
+    known = inspect.signature(kind).parameters
+    return kind(**{key: value for key, value in _FEW.items() if key in known})
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTED if name not in ("ImplicitALS", "TextTable")])
+def test_a_number_is_chosen_without_being_told_how(name):
+    choice = choose(model(name), table(name), [1, 2, 3, 4])
+    assert list(choice.scores) == [1, 2, 3, 4] and np.isfinite(list(choice.scores.values())).all()
+    assert choice.best == 3 or name in RIGHT
+    assert choice.best_estimator.get_params()[choice.name] == choice.best
+
+
+@pytest.mark.parametrize("by", [by for by in CRITERIA if by != "stability"])
+@pytest.mark.parametrize("name", [name for name in COUNTED if name != "TextTable"])
+def test_every_criterion_has_an_answer_or_names_another(name, by):
+    try:
+        choice = choose(model(name), table(name), [1, 2, 3], by=by)
+    except TypeError as error:
+        assert re.search(r"choose by ('[a-z-]+'|ranking)", str(error)), str(error)
+    else:
+        assert isinstance(choice, Choice) and choice.by == by and choice.best in (1, 2, 3)
+
+
+@pytest.mark.parametrize("name", ["MatrixCompletion", "ImplicitALS", "PCA", "SymmetricNMF"])
+def test_stability_needs_labels_of_rows(name):
+    with pytest.raises(TypeError, match="choose by"):
+        choose(model(name), table(name), [2, 3], by="stability")
+
+
+def test_implicit_feedback_is_judged_by_ranking():
+    with pytest.raises(TypeError, match="choose by ranking"):
+        choose(model("ImplicitALS"), table("ImplicitALS"), [1, 2])
