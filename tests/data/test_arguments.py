@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave import BernoulliMixture, GaussianMixture, KMeans, coreset
+from unweave import PCA, BernoulliMixture, GaussianMixture, KMeans, coreset
 from unweave.data.arguments import finite_weights, numbers, row_weights
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -72,3 +72,9 @@ def test_given_arrays_are_checked(value, error, says):
     for model in (KMeans(2, init=value), GaussianMixture(2, init=value), BernoulliMixture(2, init=value)):
         with pytest.raises(error, match="init"):
             model.fit(X > 0)
+
+
+@pytest.mark.parametrize("missing", [np.nan, 0, 3.5])
+def test_missing_that_is_a_number(missing):
+    with pytest.raises(ValueError, match="missing='nan'"):
+        PCA(2, missing=missing).fit(np.eye(4))

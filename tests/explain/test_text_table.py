@@ -287,3 +287,16 @@ def test_saved_and_loaded(tmp_path):
     assert loaded.words_ == table.words_ and loaded.get_params() == table.get_params()
     X, Y = table.transform(TEXTS), loaded.transform(TEXTS)
     assert X.data.tobytes() == Y.data.tobytes() and (X.indices == Y.indices).all()
+
+
+@pytest.mark.parametrize("options", [{"vocabulary": ["Cat", "dog"]}, {"vocabulary": ["running"], "stemmer": "english"}])
+def test_a_vocabulary_that_no_text_can_give(options):
+    with pytest.warns(UserWarning, match="no text can give, such as"):
+        TextTable(**options).fit(["cat running"])
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("dutch", "de kat is u bent"), ("french", "à y kat"), ("english", "s t kat d m o")]
+)
+def test_short_stop_words(language, text):
+    assert TextTable(stop_words=language, min_length=1).fit([text]).words_ == ["kat"]

@@ -194,3 +194,10 @@ def test_a_choice_without_errors_can_be_drawn():
     curve = figure.axes[0].containers[0].lines[0]
     assert curve.get_xdata().tolist() == [2, 3] and curve.get_ydata().tolist() == [1.0, 0.5]
     pyplot.close(figure)
+
+
+def test_similarities_given_as_a_table_of_pairs():
+    A = np.kron(np.eye(3), np.ones((20, 20))) + 0.01
+    assert choose(unweave.SpectralClustering(affinity="precomputed"), A, range(1, 6)).best == 3
+    with pytest.raises(TypeError, match="'silhouette' or 'elbow'"):
+        choose(unweave.SpectralClustering(affinity="precomputed"), A, range(1, 6), by="stability")

@@ -22,6 +22,8 @@ def replace_file(path: str | os.PathLike, write: Callable[[str], object]) -> Pat
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"{target} is a folder: give the name of a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to put {target.name} in: make it first")
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
     os.close(handle)
     try:

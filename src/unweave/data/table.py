@@ -37,6 +37,8 @@ def check_missing(missing) -> None:
         if missing in MISSING:
             return
         raise ValueError(f"missing={missing!r} is not known; use None, 'nan', 'zeros', 'auto' or a Boolean mask")
+    if np.ndim(missing) == 0:
+        raise ValueError(f"missing={missing!r} is not known; NaN is missing with missing='nan', zeros with 'zeros'")
     if np.asarray(missing).dtype != bool or np.ndim(missing) != 2:
         raise ValueError("missing as an array must be a two-dimensional Boolean mask, True where an entry is missing")
 

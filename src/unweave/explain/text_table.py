@@ -14,6 +14,7 @@ from unweave.data import text as tx
 from unweave.data.named import NamedTable
 from unweave.explain.text_words import KeepsWords
 from unweave.factorization.showing import Showing
+from unweave.solve.warn import warn_user
 
 
 class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
@@ -206,6 +207,7 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
             columns[terms] = np.arange(len(words))
         else:
             words = tx.fixed(self.vocabulary)
+            self._warn_of_unreachable(words)
             columns = tx.columns_of(tx.numbered(words), texts(range(len(columns))))
         documents, totals = np.zeros(len(words), np.int64), np.zeros(len(words), tally.totals.dtype)
         kept = np.flatnonzero(columns >= 0)
@@ -214,6 +216,15 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         self.document_counts_, self.word_counts_ = documents, totals
         self.idf_ = tx.inverse_frequency(documents, n, self.idf)
         return columns
+
+    def _warn_of_unreachable(self, words: list[str]) -> None:
+        stem = tx.stemmer_of(self.stemmer) or str
+        lost = [word for word in words if (stem(word.lower()) if self.lowercase else stem(word)) != word]
+        if lost and tuple(self.ngrams) == (1, 1):
+            warn_user(
+                f"vocabulary holds {len(lost)} words that no text can give, such as {lost[0]!r}: texts are lowered "
+                "(lowercase=True) and stemmed (stemmer) first, so give words in that form"
+            )
 
     def _weighed(self, X):
         return tx.weigh(X, self.weights, float(self.smoothing), self.idf_)

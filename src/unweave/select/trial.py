@@ -106,14 +106,18 @@ def _no_labels(model: Any) -> TypeError:
     )
 
 
-def refuse_pairs(estimator: Any) -> None:
-    """Raise for a model of similarities: without some rows these are no square table any more."""
+def _of_pairs(estimator: Any) -> bool:
     from sklearn.utils import get_tags
 
-    if get_tags(estimator).input_tags.pairwise:
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def refuse_pairs(estimator: Any) -> None:
+    """Raise for a model of similarities: without some rows these are no square table any more."""
+    if _of_pairs(estimator):
         raise TypeError(
             f"{type(estimator).__name__} takes a square table of pairs, of which no rows can be left out: choose by "
-            "'auto', 'elbow' or 'bic'"
+            "'silhouette' or 'elbow'"
         )
 
 
@@ -124,7 +128,7 @@ def fitting(estimator: Any) -> str:
     if hasattr(estimator, "perplexity"):
         return "completion"
     if is_clusterer(estimator):
-        return "stability"
+        return "silhouette" if _of_pairs(estimator) else "stability"
     if hasattr(estimator, "_centred") and getattr(estimator, "missing", None) is None:
         return "bi-cross-validation"
     if "missing" in estimator.get_params(deep=False):
