@@ -58,7 +58,8 @@ class Search:
         values, R = linalg.eigh(gram(W), check_finite=False)
         R = np.ascontiguousarray(R[:, ::-1])
         s = np.sqrt(np.maximum(values[::-1], 0.0))
-        V = matmul(V, R.astype(V.dtype))
+        if codes or not self.wide:
+            V = matmul(V, R.astype(V.dtype))
         if codes or self.wide:
             W = unit_columns(matmul(W, R.astype(W.dtype)), s)
         U, Vt = (V, W.T) if self.wide else (W, V.T)

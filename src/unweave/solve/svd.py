@@ -92,11 +92,12 @@ def choose_method(product, k: int) -> str:
 
 def with_signs(result: SVDResult, dtype: np.dtype) -> SVDResult:
     """Signs fixed and dtype restored: the largest entry of each row of Vt becomes positive."""
-    rows = np.arange(len(result.Vt))
-    signs = np.sign(result.Vt[rows, np.abs(result.Vt).argmax(axis=1)])
-    signs = np.where(signs == 0, 1, signs).astype(dtype)
+    Vt, signs = np.array(result.Vt, dtype=dtype, order="C"), np.ones(len(result.Vt), dtype)
+    for i, row in enumerate(Vt):  # one at a time stays in the cache
+        if row[np.abs(row).argmax()] < 0:
+            signs[i] = -1
+            np.negative(row, out=row)
     U = None if result.U is None else result.U.astype(dtype, copy=False) * signs
-    Vt = np.ascontiguousarray(result.Vt, dtype=dtype) * signs[:, None]
     return result._replace(U=U, s=result.s.astype(dtype), Vt=Vt, tail=max(float(result.tail), 0.0))
 
 

@@ -30,7 +30,7 @@ def unit_columns(W: np.ndarray, s: np.ndarray) -> np.ndarray:
     eps = np.sqrt(np.finfo(np.float64).eps) if W.dtype == np.float64 else np.finfo(np.float32).eps
     good = s > max(eps * s[0], 0.0) * 10
     lengths = np.sqrt(np.einsum("ij,ij->j", W, W, dtype=np.float64))
-    unit = (W / np.where(good, lengths, 1.0)).astype(W.dtype)
+    unit = np.divide(W, np.where(good, lengths, 1.0), out=np.empty_like(W), casting="same_kind")
     for j in np.flatnonzero(~good):
         others = np.flatnonzero(good | (np.arange(len(s)) < j))
         unit[:, j] = _orthogonal_to(unit[:, others])
