@@ -13,6 +13,7 @@ import unweave
 from tests.reference import nonneg as slow
 from unweave.explain import nonneg_gram
 from unweave.explain.convex_nmf import ConvexNMF
+from unweave.explain.nonneg_kernel import NAMES, training_table
 from unweave.kernels.nonneg import mix_sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -79,6 +80,44 @@ def test_it_never_costs_more_than_k_means_nor_less_than_semi_nmf_could(seed, k):
     assert model.objective_ <= unweave.KMeans(k, random_state=seed).fit(X).objective_ * (1 + 1e-9)
     tail = 0.5 * np.square(np.linalg.svd(X, compute_uv=False)[k:]).sum()
     assert model.objective_ >= tail * (1 - 1e-9)
+
+
+@given(seed=st.integers(0, 2**31), k=st.integers(2, 4), far=st.sampled_from([0, 1, 10, 100]))
+def test_it_begins_at_k_means_wherever_the_table_lies(seed, k, far):
+    X = far + np.random.default_rng(seed).normal(size=(8, 3))
+    model = ConvexNMF(k, random_state=seed).fit(X)
+    groups = unweave.KMeans(k, random_state=seed).fit(X).objective_ * (1 + 1e-9) + 1e-12 * far**2
+    assert model.history_.objective[0] <= groups and model.objective_ <= groups
+
+
+def test_the_clusters_that_were_missed():
+    X = 100 + np.random.default_rng(4).normal(size=(6, 2))
+    model = ConvexNMF(4).fit(X)
+    assert max(model.objective_, model.history_.objective[0]) <= unweave.KMeans(4).fit(X).objective_
+
+
+def test_many_rows_begin_at_k_means_too(monkeypatch):
+    monkeypatch.setattr("unweave.explain.convex_nmf.MOST_ROWS", 100)
+    X = 100 + np.random.default_rng(0).normal(size=(300, 5))
+    model, groups = ConvexNMF(5, max_iter=20).fit(X), unweave.KMeans(5).fit(X)
+    assert model.plan_.start == "k-means"
+    assert model.history_.objective[0] <= groups.objective_ and model.objective_ <= groups.objective_
+
+
+def test_the_history_never_rises_in_float32():
+    values = ConvexNMF(3).fit(table(dtype=np.float32)).history_.objective
+    assert (np.diff(values) <= 0).all()
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_a_kernel_that_is_offered_works_or_says_what_to_do(kernel):
+    X = np.abs(table())
+    try:
+        model = ConvexNMF(2, kernel=kernel).fit(X)
+    except ValueError as error:
+        assert kernel == "sigmoid" and "use 'rbf'" in str(error)
+    else:
+        assert model.objective_ <= 0.5 * np.trace(training_table(kernel, X))
 
 
 def test_the_linear_kernel_is_the_plain_form():

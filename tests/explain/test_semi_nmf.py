@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 import unweave
 from tests.reference import nonneg as slow
@@ -37,6 +38,35 @@ def test_it_never_costs_more_than_k_means(seed, k):
     assert model.objective_ <= groups.objective_ * (1 + 1e-9)
     assert model.codes_.min() >= 0
     assert model.history_.objective[-1] <= model.history_.objective[0] * (1 + 1e-12)
+
+
+@given(seed=st.integers(0, 2**31), k=st.integers(2, 4), far=st.sampled_from([0, 1, 10, 100]))
+def test_run_to_its_end_it_costs_no_more_than_k_means_wherever_the_table_lies(seed, k, far):
+    X = far + np.random.default_rng(seed).normal(size=(20, 5))
+    model = SemiNMF(k, random_state=seed).fit(X)
+    assert model.objective_ <= unweave.KMeans(k, random_state=seed).fit(X).objective_
+    assert model.objective_ <= model.history_.objective[-1] * (1 + 1e-6) + 1e-20
+
+
+def test_codes_are_the_minimisers_given_the_components():
+    X = 100 + np.random.default_rng(3).normal(size=(30, 5))
+    for model in (SemiNMF(3).fit(X), SemiNMF(3, max_iter=5).fit(X)):
+        least = 0.5 * sum(nnls(model.components_.T, x)[1] ** 2 for x in X)
+        assert model.objective_ == pytest.approx(least, rel=1e-6)
+        new = 100 + np.random.default_rng(4).normal(size=(7, 5))
+        want = [nnls(model.components_.T, x)[1] for x in new]
+        got = np.linalg.norm(new - model.transform(new) @ model.components_, axis=1)
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_float32_it_falls_and_ends_where_float64_does(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 8)).astype(np.float32)
+    coarse, fine = SemiNMF(3).fit(X), SemiNMF(3).fit(X.astype(np.float64))
+    assert (np.diff(coarse.history_.objective) <= 0).all() and coarse.n_iter_ < 200
+    assert coarse.objective_ == pytest.approx(fine.objective_, rel=1e-3)
+    found = 0.5 * np.square(X - coarse.codes_.astype(np.float64) @ coarse.components_).sum()
+    assert coarse.objective_ == pytest.approx(found, rel=1e-5)
 
 
 def test_codes_are_not_negative_and_types_stay(dtype):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import unweave
-from unweave.penalties import L1, ElasticNet
+from unweave.penalties import L1, ElasticNet, Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -60,6 +60,13 @@ def test_a_fit_ends_no_higher_than_its_history(model, table):
         X = X - X.min() + 0.01
     fitted = {**POSITIVE, **ANY}[model]().fit(X)
     assert fitted.objective_ <= fitted.history_.objective[-1] * (1 + 1e-6) + 1e-12 * np.square(X).sum()
+
+
+def test_codes_of_a_loss_that_is_reweighted_settle_too():
+    X = TABLES["iris"]()
+    model = unweave.SemiNMF(3, loss="huber", max_iter=60).fit(X)
+    again = unweave.Factorization(3, loss="huber", codes="nonnegative", components=Fixed(model.components_)).fit(X)
+    assert model.objective_ <= again.objective_ * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("noise", [0.05, 1e-3])

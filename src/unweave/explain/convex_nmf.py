@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.explain.nonneg_base import NonNegativeModel, group_labels, indicator
-from unweave.explain.nonneg_gram import MOST_ROWS, GramMixtures
+from unweave.explain.nonneg_base import NonNegativeModel, group_labels
+from unweave.explain.nonneg_gram import MOST_ROWS, GramMixtures, group_start
 from unweave.explain.nonneg_kernel import check_kernel
 from unweave.linalg.products import matmul
 from unweave.objectives import Sparse
@@ -15,6 +14,7 @@ from unweave.penalties import Cone, Hull, NonNegative
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
 
+START = "start: means of clusters are mixtures of rows, so the fit begins at k-means"
 KINDS = {"hull": Hull, "cone": Cone}
 
 
@@ -103,7 +103,7 @@ class ConvexNMF(NonNegativeModel):
     def _problem(self, loss, shape, mixed):
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ValueError(f"kind={self.kind!r} is not known; use 'hull' or 'cone'")
-        k = self._count()
+        k = self._number()
         if k > shape[0]:
             raise ValueError(f"n_samples={shape[0]} should be >= n_components={k}: components are mixtures of rows")
         return Problem(k, loss, NonNegative(), KINDS[self.kind]())
@@ -114,18 +114,24 @@ class ConvexNMF(NonNegativeModel):
             return super()._fit(X, weights)
         from unweave.explain.nonneg_kernel_fit import fit_kernel
 
-        self._choose(X)
+        if self.n_components == "auto":
+            self._stand_in()  # says why not
         return fit_kernel(self, X)
 
     def _plan(self, objective, problem, rng):
-        if objective.in_blocks or objective.shape[0] > MOST_ROWS:
-            return super()._plan(objective, problem, rng)
+        if objective.in_blocks:
+            return super()._plan(objective, problem, rng)  # says why not
         X, k = objective.X, problem.n_components
+        labels = group_labels(objective, k, rng)
+        if objective.shape[0] > MOST_ROWS:
+            plan, scheme, _ = super()._plan(objective, problem, rng)
+            U, W = group_start(labels, k, objective.dtype)
+            plan.start, plan.reasons = "k-means", [START]
+            return plan, scheme, scheme.start_mixing(W, U)
         sparse = isinstance(objective, Sparse)
         scheme = GramMixtures(np.ascontiguousarray((X @ X.T).toarray() if sparse else matmul(X, X.T)))
         words = describe(objective, problem)
-        state = scheme.start(group_weights(group_labels(objective, k, rng), k))
-        return kernel_plan(words, objective.shape[0]), scheme, state
+        return kernel_plan(words, objective.shape[0]), scheme, scheme.start(labels, k)
 
     def _finish(self, objective, problem, scheme, state):
         W = state["mixing"]
@@ -179,14 +185,6 @@ class ConvexNMF(NonNegativeModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def group_weights(labels: NDArray, k: int) -> NDArray:
-    """Weights of the rows in the mean of their cluster (k × n); an empty cluster gets one row."""
-    W = indicator(labels, k, np.float64).T
-    for c in np.flatnonzero(~W.any(axis=1)):
-        W[c, c] = 1
-    return W / W.sum(axis=1, keepdims=True)
 
 
 def kernel_plan(words: str, n: int) -> Plan:

@@ -8,53 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.table import is_blocks
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import whole
 from unweave.objectives import Objective
+from unweave.select.auto import Counting, chooses
 
 
-class NonNegativeModel(BaseFactorization):
+class NonNegativeModel(Counting, BaseFactorization):
     """A factorisation whose ``n_components`` may be ``"auto"``: chosen by error at hidden entries before the fit."""
 
     n_components: Any
-    _chosen: int | None = None
 
     def _stand_in(self) -> tuple[Any, str]:
         """The estimator whose number of components is searched, and what that number is called there."""
         return self, "n_components"
 
-    def _count(self) -> int:
-        if isinstance(self.n_components, str) and self.n_components == "auto":
-            if self._chosen is None:
-                raise ValueError("n_components='auto' needs one table in memory: use fit, or give a number")
-            return self._chosen
-        return whole(self.n_components, "n_components", 1)
-
+    @chooses
     def _fit(self, X, weights=None) -> NDArray | None:
-        reason = self._choose(X)
-        try:
-            codes = super()._fit(X, weights)
-        finally:
-            self._chosen = None
-        if reason:
-            self.plan_.reasons.append(reason)
-        return codes
-
-    def _choose(self, X) -> str:
-        """Settle the number of components if it was left to the data; the reason in words."""
-        self._chosen = None
-        if not (isinstance(self.n_components, str) and self.n_components == "auto") or is_blocks(X):
-            return ""
-        from unweave.select import auto_count
-
-        choice = auto_count(*self._looked_at(X))
-        self._chosen = choice.best
-        return choice.reason
-
-    def _looked_at(self, X) -> tuple[Any, Any, str]:
-        estimator, name = self._stand_in()
-        return estimator, X, name
+        return super()._fit(X, weights)
 
 
 def group_labels(objective: Objective, k: int, rng: np.random.Generator) -> NDArray:

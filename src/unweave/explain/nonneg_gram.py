@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.explain.nonneg_base import indicator
 from unweave.kernels.nonneg import mix_sweep
 from unweave.linalg.products import gram, matmul
 from unweave.objectives.models import Quadratic
@@ -33,10 +34,14 @@ class GramMixtures:
     def __post_init__(self):
         self.constant = 0.5 * float(np.trace(self.K, dtype=np.float64))
 
-    def start(self, W: NDArray) -> dict:
-        """Begin at weights W (k × n, rows of sum one)."""
-        W = np.ascontiguousarray(W, dtype=self.K.dtype)
-        return {"codes": first_rows(self.model(W), SIDE, self.left), "mixing": W}
+    def start(self, labels: NDArray, k: int) -> dict:
+        """Begin at clusters: with one-hot codes the objective is that of their means."""
+        U, W = group_start(labels, k, self.K.dtype)
+        return {"codes": U, "mixing": W, "value": np.inf, "still": False}
+
+    def settled(self, state: dict) -> bool:
+        """Whether the last step gained nothing: inner products in float32 are too coarse to tell small falls."""
+        return state["still"]
 
     def model(self, W: NDArray) -> Quadratic:
         """The loss of the codes given W."""
@@ -59,9 +64,11 @@ class GramMixtures:
         G, B = gram(U), np.ascontiguousarray(matmul(self.K, U).T)
         W, Q = self._improve(W.copy(), np.ascontiguousarray(Q), G, B)
         inner = float(np.einsum("ij,ij->", W, B, dtype=np.float64))
-        square = float(np.vdot(G, np.asarray(matmul(W, Q.T), dtype=np.float64)))
+        square = float(np.vdot(G, matmul(W.astype(np.float64), Q.T.astype(np.float64))))
         value = max(0.0, self.constant - inner + 0.5 * square)
-        return self._scaled(U, W, Q), value
+        if value > state["value"]:  # half-steps fall, so this is rounding
+            return {**state, "still": True}, state["value"]
+        return {**self._scaled(U, W, Q), "value": value, "still": False}, value
 
     def _improve(self, W: NDArray, Q: NDArray, G: NDArray, B: NDArray) -> tuple[NDArray, NDArray]:
         """Each row of W (and of Q = W·K) in turn, the others fixed; both in place."""
@@ -101,6 +108,15 @@ class GramMixtures:
         size = np.outer(np.diag(G), np.diag(self.K))
         step = np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)
         return float(np.linalg.norm(np.maximum(W - step, 0) - W) / max(float(np.linalg.norm(W)), 1e-30))
+
+
+def group_start(labels: NDArray, k: int, dtype) -> tuple[NDArray, NDArray]:
+    """One-hot codes (n × k), and the weights of the rows in the mean of their cluster; an empty one gets one row."""
+    U = indicator(labels, k, dtype)
+    W = np.ascontiguousarray(U.T)
+    for c in np.flatnonzero(~W.any(axis=1)):
+        W[c, c] = 1
+    return U, W / W.sum(axis=1, keepdims=True)
 
 
 def settled_codes(model: Quadratic) -> NDArray:

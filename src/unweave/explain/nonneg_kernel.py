@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from unweave.data.table import check_table
 from unweave.explain.nonneg_gram import symmetric
 
-NAMES = ("linear", "rbf", "polynomial", "sigmoid", "cosine", "laplacian", "chi2", "additive_chi2")
+NAMES = ("linear", "rbf", "polynomial", "sigmoid", "cosine", "laplacian", "chi2")
 
 
 def check_kernel(kernel) -> None:
@@ -39,8 +39,16 @@ def training_table(kernel, X: NDArray) -> NDArray:
         raise ValueError("kernel: the table of inner products must be symmetric")
     most = np.outer(diagonal, diagonal) + 1e3 * slack * np.abs(K).max(initial=0)
     if (diagonal < -slack).any() or (np.square(K) > most).any():
-        raise ValueError("kernel: these are not inner products (k(x, y)² is above k(x, x)·k(y, y) somewhere)")
+        raise ValueError(
+            f"kernel: these are not inner products (k(x, y)² is above k(x, x)·k(y, y) somewhere){_instead(kernel)}"
+        )
     return np.ascontiguousarray(symmetric(K), dtype=K.dtype)
+
+
+def _instead(kernel) -> str:
+    if isinstance(kernel, str) and kernel == "sigmoid":
+        return "; tanh is one for few tables only: use 'rbf' or 'cosine', or a function with another slope and offset"
+    return ""
 
 
 def between(kernel, X: NDArray, rows: NDArray) -> NDArray:

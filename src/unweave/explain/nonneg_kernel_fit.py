@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.explain.convex_nmf import group_weights, kernel_plan
-from unweave.explain.nonneg_gram import MOST_ROWS, GramMixtures, settled_codes
+from unweave.explain.convex_nmf import kernel_plan
+from unweave.explain.nonneg_gram import MOST_ROWS, GramMixtures, group_start, settled_codes
 from unweave.explain.nonneg_kernel import between, dense_rows, training_table
 from unweave.factorization.settings import generator, make_loop
 from unweave.losses import Squared
@@ -28,9 +28,9 @@ def fit_kernel(model: Any, X) -> NDArray:
     problem = model._problem(Squared(), K.shape, False)
     k = problem.n_components
     scheme = GramMixtures(K)
-    state = scheme.start(group_weights(_spread(K, k, generator(model.random_state)), k))
+    state = scheme.start(_spread(K, k, generator(model.random_state)), k)
     loop = make_loop(model, Dense(K, Squared()))
-    state, model.history_ = iterate(scheme.step, state, loop)
+    state, model.history_ = iterate(scheme.step, state, loop, settled=scheme.settled)
     model.n_iter_ = len(model.history_)
     W = state["mixing"]
     if model.kind == "cone":
@@ -100,7 +100,7 @@ def _spread(K: NDArray, k: int, rng: np.random.Generator) -> NDArray:
         chosen.append(int(min(pick, n - 1)))
     labels = np.argmin(size[chosen][None, :] - 2 * K[:, chosen], axis=1)
     for _ in range(10):
-        W = group_weights(labels, k).astype(K.dtype)
+        W = group_start(labels, k, K.dtype)[1]
         cross = K @ W.T
         labels = np.argmin(np.einsum("ij,ji->i", W, cross)[None, :] - 2 * cross, axis=1)
     return labels

@@ -15,9 +15,10 @@ from unweave.solve.problem import Problem
 class SemiNMF(NonNegativeModel):
     """X ≈ U·Z with U ≥ 0 and Z free: k-means with the memberships relaxed, for data of any sign.
 
-    Minimises ½‖X − U·Z‖² (or another loss). Components are found by least squares, codes by coordinate descent, both
-    looking ahead, which reaches the objective of the published multiplicative rule in a few iterations. The start is
-    k-means, so the objective is never above that of :class:`unweave.KMeans` with as many clusters and the same seed.
+    Minimises ½‖X − U·Z‖² (or another loss). Components are found by least squares, codes by coordinate descent and an
+    exact active-set method, both looking ahead, which reaches the objective of the published multiplicative rule in a
+    few iterations. The start is k-means, so the objective is never above that of :class:`unweave.KMeans` with as many
+    clusters and the same seed.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class SemiNMF(NonNegativeModel):
         return self.loss
 
     def _problem(self, loss, shape, mixed):
-        return Problem(self._count(), loss, NonNegative(), Free(), offset=mixed)
+        return Problem(self._number(), loss, NonNegative(), Free(), offset=mixed)
 
     def _plan(self, objective, problem, rng):
         from_groups = objective.squared and objective.complete and not objective.in_blocks

@@ -13,6 +13,8 @@ from unweave.objectives.models import RowModel, SmoothColumns, SmoothRows
 from unweave.parallel import run
 
 _BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
+_MOST_ENTRIES = 1 << 28  # entries beyond which a loss from summaries is not looked at again
+_TRUST = 1e5  # a loss from summaries is taken if it is this many times what rounding may have done to it
 
 
 class Objective:
@@ -76,7 +78,28 @@ class Objective:
 
     def accurate_value(self, U: NDArray, Z: NDArray, rows: RowModel | None = None) -> float:
         """Total loss to full accuracy; `rows` is ``rows_given(Z)`` if the caller has it."""
-        return self.value(U, Z) if rows is None or rows.kind == "quadratic" else rows.value(U)
+        if not (self.squared and self.complete) or self.in_blocks:
+            return self.value(U, Z) if rows is None or rows.kind == "quadratic" else rows.value(U)
+        return self._careful(self.rows_given(Z) if rows is None else rows, U, U, Z, _MOST_ENTRIES)[0]
+
+    def step_value(self, model: RowModel, F: NDArray, U: NDArray, Z: NDArray) -> tuple[float, float]:
+        """Total loss after a half-step on F, from the summaries of its `model`, and how far rounding may put it off.
+
+        Entry by entry where the summaries would cancel and another look at the table costs little beside a half-step.
+        """
+        return self._careful(model, F, U, Z, self.seen_quickly)
+
+    @property
+    def seen_quickly(self) -> int:
+        """Entries of a table for which the loss of every one takes no longer than a half-step."""
+        return _MOST_ENTRIES
+
+    def _careful(self, model: RowModel, F: NDArray, U: NDArray, Z: NDArray, most: int) -> tuple[float, float]:
+        value = model.value(F)
+        slack = model.rounding(F)
+        if value >= _TRUST * slack or self.shape[0] * self.shape[1] > most:
+            return value, slack
+        return self.value(U, Z), 0.0
 
     @property
     def n_observed(self) -> int:

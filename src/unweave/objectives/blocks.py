@@ -47,6 +47,10 @@ class Blocks(Objective):
             self._half_norm = sum(block.half_norm for _, _, block in self)
         return self._half_norm
 
+    @property
+    def seen_quickly(self):
+        return 0  # another pass would load every block
+
     def row_norms(self) -> np.ndarray:
         """‖x_i‖² of every row."""
         return np.concatenate([block.row_norms() for _, _, block in self])  # type: ignore[attr-defined]
@@ -55,13 +59,13 @@ class Blocks(Objective):
         if not (self.squared and self.complete):
             return super().rows_given(Z)
         cross = np.concatenate([block.rows_given(Z).cross for _, _, block in self])
-        return Quadratic(cross, gram(Z.T), self.half_norm, self.row_norms)
+        return Quadratic(cross, gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms)
 
     def columns_given(self, U):
         if not (self.squared and self.complete):
             return super().columns_given(U)
         cross = sum(block.columns_given(np.ascontiguousarray(U[a:b])).cross.astype(np.float64) for a, b, block in self)
-        return Quadratic(np.asarray(cross, dtype=self.dtype), gram(U), self.half_norm)
+        return Quadratic(np.asarray(cross, dtype=self.dtype), gram(U, dtype=np.float64), self.half_norm)
 
     def row_values(self, U, Z):
         return np.concatenate([block.row_values(U[a:b], Z) for a, b, block in self])

@@ -43,14 +43,6 @@ class Dense(Objective):
         """‖x_i‖² of every row."""
         return row_squared_norms(self.X)
 
-    def accurate_value(self, U, Z, rows=None):
-        """½‖X − U·Z‖² from summaries, or entry by entry where these would cancel."""
-        if not (self.squared and self.complete):
-            return super().accurate_value(U, Z, rows)
-        quick = (rows or self.rows_given(Z)).value(U)
-        cancels = quick < 1e4 * np.finfo(self.dtype).eps * self.half_norm
-        return self.value(U, Z) if cancels and self.shape[0] * self.shape[1] < 1 << 28 else quick
-
     @property
     def n_observed(self):
         return self.X.size if self.weights is None else int(np.count_nonzero(self.weights))
@@ -62,7 +54,7 @@ class Dense(Objective):
             return super().rows_given(Z)
         if not self.complete:
             return Entries(self.by_row, np.ascontiguousarray(Z.T))
-        return Quadratic(matmul(self.X, Z.T), gram(Z.T), self.half_norm, self.row_norms)
+        return Quadratic(matmul(self.X, Z.T), gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms)
 
     def columns_given(self, U):
         if self.loss.name == "kl" and self.complete:
@@ -71,7 +63,7 @@ class Dense(Objective):
             return super().columns_given(U)
         if not self.complete:
             return Entries(self.by_column, U)
-        return Quadratic(matmul(self.X.T, U), gram(U), self.half_norm)
+        return Quadratic(matmul(self.X.T, U), gram(U, dtype=np.float64), self.half_norm)
 
     @cached_property
     def by_row(self) -> EntryTable:

@@ -14,6 +14,8 @@ from unweave.objectives.base import Objective
 from unweave.objectives.models import Counts, Quadratic
 from unweave.objectives.models.entries import EntryTable
 
+_FEW_ZEROS = 10  # times the stored entries: up to there it is worth while to look at the zeros too
+
 
 class Sparse(Objective):
     """X in CSR form; entries that are not stored are zeros and count like any other.
@@ -45,24 +47,22 @@ class Sparse(Objective):
         """‖x_i‖² of every row."""
         return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=np.float64).ravel()
 
-    def accurate_value(self, U, Z, rows=None):
-        """½‖X − U·Z‖² from summaries, or entry by entry where these would cancel."""
-        if not (self.squared and self.complete):
-            return super().accurate_value(U, Z, rows)
-        quick = (rows or self.rows_given(Z)).value(U)
-        cancels = quick < 1e4 * np.finfo(self.dtype).eps * self.half_norm
-        return self.value(U, Z) if cancels and self.shape[0] * self.shape[1] < 1 << 28 else quick
+    @property
+    def seen_quickly(self):
+        return _FEW_ZEROS * self.X.nnz
 
     def rows_given(self, Z):
         if self.squared:
-            return Quadratic(self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T), self.half_norm, self.row_norms)
+            return Quadratic(
+                self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms
+            )
         if self.loss.name == "kl":
             return Counts(self.by_row, Z.T)
         return super().rows_given(Z)
 
     def columns_given(self, U):
         if self.squared:
-            return Quadratic(self.product.tdot(np.ascontiguousarray(U)), gram(U), self.half_norm)
+            return Quadratic(self.product.tdot(np.ascontiguousarray(U)), gram(U, dtype=np.float64), self.half_norm)
         if self.loss.name == "kl":
             return Counts(self.by_column, U)
         return super().columns_given(U)

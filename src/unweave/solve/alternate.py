@@ -61,7 +61,7 @@ class Alternate:
         if U is None:
             U = self.first_codes(Z)
         ones_held(self.problem, U, Z)
-        return {"codes": np.ascontiguousarray(U), "components": Z}
+        return {"codes": np.ascontiguousarray(U), "components": Z, "value": np.inf}
 
     def first_codes(self, Z: NDArray) -> NDArray:
         """Codes to begin with: a fixed point of each row's own data."""
@@ -79,7 +79,15 @@ class Alternate:
         if self.problem.components.name == "fixed":
             return {"codes": U, "components": Z}, self.objective.accurate_value(U, Z) + self._code_penalty(U)
         Z, value = self.improve_components(U, Z)
-        return {"codes": U, "components": reseed(self.objective, self.problem, U, Z)}, value
+        Z = reseed(self.objective, self.problem, U, Z)
+        return {"codes": U, "components": Z, "value": value, "still": self._still(state, value)}, value
+
+    def settled(self, state: dict) -> bool:
+        """Whether the objective moved by no more than rounding: summaries in float32 are coarse where a fit is good."""
+        return state.get("still", False)
+
+    def _still(self, state: dict, value: float) -> bool:
+        return abs(value - state.get("value", np.inf)) <= self._slack
 
     def improve_codes(self, U: NDArray, Z: NDArray) -> NDArray:
         """The left half-step."""
@@ -91,7 +99,9 @@ class Alternate:
         model, effort = self.objective.columns_given(U), fit_effort(self.objective, self.right)
         F = np.ascontiguousarray(Z.T)
         F = half_step(model, F, self.component_half, self.right, effort, self.problem.held_components)
-        return np.ascontiguousarray(F.T), model.value(F) + self.penalties(U, F)
+        Z = np.ascontiguousarray(F.T)
+        loss, self._slack = self.objective.step_value(model, F, U, Z)
+        return Z, loss + self.penalties(U, F)
 
     def _code_penalty(self, U: NDArray) -> float:
         return self.code_half.value(U[:, : self._free_codes])
@@ -121,7 +131,7 @@ class Extrapolated(Alternate):
     def start(self, U, Z):
         state = super().start(U, Z)
         look = {"ahead": state["components"], "former_codes": state["codes"], "former_components": state["components"]}
-        return {**state, **look, "beta": 0.5, "beta_most": 1.0, "value": np.inf}
+        return {**state, **look, "beta": 0.5, "beta_most": 1.0}
 
     def step(self, state):
         beta = state["beta"]
@@ -131,15 +141,19 @@ class Extrapolated(Alternate):
         if value > state["value"]:
             return self._plain_step(state)
         new = {"codes": carried, "components": Z, "ahead": self._carry(Z, state["former_components"], beta)}
-        new |= {"former_codes": U, "former_components": Z, "value": value}
+        new |= {"former_codes": U, "former_components": Z, "value": value, "still": self._still(state, value)}
         new |= {"beta": min(state["beta_most"], 1.01 * beta), "beta_most": min(1.0, 1.005 * state["beta_most"])}
         return self._revived(new), value
 
     def _plain_step(self, state):
         U = self.improve_codes(state["codes"], state["components"])
         Z, value = self.improve_components(U, state["components"])
+        still = self._still(state, value)
+        if value > state["value"]:  # half-steps fall, so this is their rounding: nothing is gained any more
+            U, Z, value, still = state["codes"], state["components"], state["value"], True
         new = {"codes": U, "components": Z, "ahead": Z, "former_codes": U, "former_components": Z, "value": value}
-        return self._revived({**new, "beta": state["beta"] / 1.5, "beta_most": state["beta"]}), value
+        new |= {"beta": state["beta"] / 1.5, "beta_most": state["beta"], "still": still}
+        return self._revived(new), value
 
     def _carry(self, new, former, beta: float):
         return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
@@ -182,9 +196,8 @@ class AlternateMixtures(Alternate):
     def start(self, U, Z):
         raise NotImplementedError("use start_mixing: the start of Z = W·X is a W")
 
-    def start_mixing(self, W: NDArray) -> dict:
-        state = super().start(None, self._times(W))
-        return {**state, "mixing": W}
+    def start_mixing(self, W: NDArray, U: NDArray | None = None) -> dict:
+        return {**super().start(U, self._times(W)), "mixing": W}
 
     def _times(self, W: NDArray) -> NDArray:
         X = self.objective.X

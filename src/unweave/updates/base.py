@@ -14,7 +14,8 @@ from unweave.penalties.base import Penalty
 @dataclass(frozen=True)
 class Effort:
     """How long a half-step may work: `sweeps` inner iterations at most; a row is done when it moves less than `tol`
-    times its largest entry (0: never), or less than `drop` times its first move (coordinate descent only)."""
+    times its largest entry (0: never), or less than `drop` times its first move (coordinate descent only). With a `tol`
+    the row is wanted to the end, however it is found: coordinate descent then ends exactly."""
 
     sweeps: int = 10
     tol: float = 0.0

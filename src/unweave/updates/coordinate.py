@@ -6,8 +6,11 @@ import numpy as np
 
 from unweave.linalg import coordinate as shared
 from unweave.linalg import entries as kernels
+from unweave.linalg import nnls as exact
 from unweave.objectives.models import Entries
 from unweave.updates.base import Update
+
+_ROUGH = 20  # sweeps, and one for each component, after which the exact method is the faster way to go on
 
 
 class Coordinate(Update):
@@ -15,7 +18,8 @@ class Coordinate(Update):
 
     For non-negative sides and ℓ1 (lasso) or elastic-net penalties under squared loss. Known as HALS when it alternates
     between the two factors of NMF. A sweep costs k² a row, far below the product with X that set it up, so several
-    are made.
+    are made. Asked to work until rows settle, it hands what it found to an exact active-set method: sweeps take
+    without end where components are nearly dependent.
 
     References
     ----------
@@ -34,14 +38,18 @@ class Coordinate(Update):
         return None
 
     def __call__(self, model, F, half, effort):
-        l1, ridge, nonnegative = half.terms
-        F = np.ascontiguousarray(F)
+        F, (l1, ridge, nonnegative) = np.ascontiguousarray(F), half.terms
+        to_the_end = effort.tol > 0
         if isinstance(model, Entries):
             t = model.table
-            return kernels.coordinate_rows(
+            new = kernels.coordinate_rows(
                 t.indptr, t.indices, t.data, t.weights, model.H, F, l1, ridge, nonnegative, effort.sweeps, effort.tol
             )
+            if not to_the_end:
+                return new
+            return exact.exact_entries(t.indptr, t.indices, t.data, t.weights, model.H, new, l1, ridge, nonnegative)
+        sweeps = min(effort.sweeps, _ROUGH + F.shape[1]) if to_the_end else effort.sweeps
         new, _ = shared.coordinate_rows(
-            model.cross, model.gram_cast, F, l1, ridge, nonnegative, effort.sweeps, effort.tol, effort.drop
+            model.cross, model.gram_cast, F, l1, ridge, nonnegative, sweeps, effort.tol, effort.drop
         )
-        return new
+        return exact.exact_rows(model.cross, model.gram, new, l1, ridge, nonnegative) if to_the_end else new

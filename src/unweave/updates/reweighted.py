@@ -35,7 +35,7 @@ class Reweighted(Update):
         for _ in range(max(1, effort.sweeps)):
             bound = model.majorise(F)
             inner = next(u for u in self._inner if u.refuses(bound, half) is None)
-            new = inner(bound, F, half, Effort(sweeps=5))
+            new = inner(bound, F, half, Effort(sweeps=5, tol=effort.tol))
             if not half.tied:
                 new[~active] = F[~active]
             moved, size = np.abs(new - F).max(axis=1, initial=0), np.abs(new).max(axis=1, initial=0)

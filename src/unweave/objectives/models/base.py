@@ -36,6 +36,10 @@ class RowModel:
         """Total loss, summed in float64."""
         return float(self.row_values(F).sum())
 
+    def rounding(self, F: NDArray) -> float:
+        """About how far rounding may put :meth:`value` off, where that is more than its last digits."""
+        return 0.0
+
     def row_values(self, F: NDArray) -> NDArray[np.float64]:
         """Loss of each row, up to a constant of its own."""
         raise NotImplementedError("a row model defines row_values")

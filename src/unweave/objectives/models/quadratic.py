@@ -33,7 +33,17 @@ class Quadratic(RowModel):
 
     def value(self, F):
         inner = float(np.einsum("ij,ij->", F, self.cross, dtype=np.float64)) if F.size else 0.0
-        return max(0.0, self.constant - inner + 0.5 * float(np.vdot(gram(F), self.gram)))
+        return max(0.0, self.constant - inner + 0.5 * float(np.vdot(gram(F, dtype=np.float64), self.gram)))
+
+    def rounding(self, F):
+        """About how far :meth:`value` may be off: its terms cancel, and each entry of A carries an error of its own.
+
+        These are of about ε·‖x‖·‖g‖ and of any sign, so that many make little; the Grams are summed in float64.
+        """
+        longest = float(np.sqrt((np.square(F) @ np.diag(self.gram)).max(initial=0.0)))
+        of_cross = float(np.finfo(self.dtype).eps) * np.sqrt(2 * self.constant) * longest
+        square = float(np.vdot(np.abs(gram(F, dtype=np.float64)), np.abs(self.gram)))
+        return 4 * (of_cross + float(np.finfo(np.float64).eps) * (self.constant + 0.5 * square))
 
     def row_values(self, F):
         inside = 0.5 * matmul(F, self.gram_cast) - self.cross
