@@ -41,6 +41,7 @@ def test_the_rank_is_found(rng):
     X, truth, known = planted(rng, k=4, share=0.5, noise=0.2)
     model = unweave.MatrixCompletion("auto", max_iter=100).fit(X)
     assert model.n_components_ in (4, 8) and model.rank_path_[1] > model.rank_path_[4]
+    assert model.choice_.best == model.n_components_ and model.choice_.scores == model.rank_path_
     assert error(model, truth, known) < 0.6 * error(unweave.MatrixCompletion(1, max_iter=100).fit(X), truth, known)
 
 

@@ -23,6 +23,7 @@ from unweave.complete.held_out import (
 )
 from unweave.factorization.settings import generator, number, whole
 from unweave.objectives import Objective, Observed
+from unweave.select.chosen import Choice
 from unweave.solve.alternate import Alternate
 from unweave.solve.plan import make_plan
 
@@ -31,7 +32,8 @@ _BETTER, _WORSE = 1 - 1e-4, 1.005  # a larger rank must gain a little, and the s
 
 
 def choose(model, objective: Objective, loss) -> tuple[int, float]:
-    """(rank, ridge) of `model` for a centred table; sets ``ridge_path_`` and ``rank_path_`` where it searched."""
+    """(rank, ridge) of `model` for a centred table; where it searched, the paths and ``choice_`` are set."""
+    vars(model).pop("choice_", None)
     auto = model.n_components == "auto"
     rank = RANKS[2] if auto else whole(model.n_components, "n_components", 1)
     given = None if isinstance(model.ridge, str) else number(model.ridge, "ridge")
@@ -46,7 +48,12 @@ def choose(model, objective: Objective, loss) -> tuple[int, float]:
     unit = spread(train) / float(train.X.nnz / max(train.shape)) ** model._power()
     strengths = STRENGTHS * unit if given is None else np.array([given])
     ranks = [r for r in RANKS if r <= min(objective.shape)] if auto else [rank]
-    return _search(trial, ranks, strengths)
+    found = _search(trial, ranks, strengths)
+    if auto:
+        model.choice_ = Choice(
+            found[0], dict(model.rank_path_), {}, "held-out", "error at held-out entries", "n_components", False
+        )
+    return found
 
 
 def choose_bins(model, objective: Objective, loss) -> int:

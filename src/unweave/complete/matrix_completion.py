@@ -69,7 +69,7 @@ class MatrixCompletion(Growing):
     ridge_path_ : dict
         Held-out error (root mean square) for every λ tried, when ridge="auto".
     rank_path_ : dict
-        Least held-out error for every rank tried, when n_components="auto".
+        Least held-out error for every rank tried, when n_components="auto"; ``choice_`` is the same with ``plot()``.
     drift_ : dict of arrays
         How biases drift, after ``fit(X, timestamps=...)``; ``bins_path_`` is the held-out error by `time_bins`.
     user_features_, item_features_ : dict of arrays
