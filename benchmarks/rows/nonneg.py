@@ -73,7 +73,7 @@ def convex_rule(data: Problem, threads: int) -> Fit:
 def semi_ours(data: Problem, target: float | None) -> Fit:
     from unweave.explain.semi_nmf import SemiNMF
 
-    U = data.member  # the same clusters; the 0.2 of the multiplicative rule, which cannot leave zero, is not needed
+    U = data.member + 0.2  # where the multiplicative rule begins, which cannot leave zero
     start = (U, U.T @ data.X / U.sum(axis=0)[:, None])
     limit = 3 if target is None else 500  # warming up takes a few iterations
     model = SemiNMF(U.shape[1], init=start, callback=stop_at(target), tol=0, max_iter=limit).fit(data.X)
