@@ -300,3 +300,9 @@ def test_a_vocabulary_that_no_text_can_give(options):
 )
 def test_short_stop_words(language, text):
     assert TextTable(stop_words=language, min_length=1).fit([text]).words_ == ["kat"]
+
+
+def test_short_words_of_a_counted_table_are_dropped_too():
+    bag = NamedTable(np.array([[2.0, 7.0, 1.0]]), columns=["ab", "cat", "x"], kind="counts")
+    assert TextTable(min_length=3).fit(bag).words_ == ["cat"]
+    assert TextTable().fit(bag).words_ == ["ab", "cat"]

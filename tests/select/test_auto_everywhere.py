@@ -8,7 +8,7 @@ from sklearn.base import clone
 import unweave
 from unweave.select import Choice, auto_count
 from unweave.select.auto import Counting
-from unweave.select.automatic import even_rows
+from unweave.select.auto_search import even_rows
 from unweave.select.completion import Completion
 from unweave.select.held_out import HeldOut
 

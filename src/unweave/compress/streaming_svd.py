@@ -33,8 +33,6 @@ def add_rows(svd, X) -> None:
             svd._problem(svd._learned.loss, objective.shape, False)  # raises where the block cannot start a model
         else:
             objective = reopen_table(svd, X, svd.missing, svd._learned)
-        if not objective.complete:
-            raise ValueError("partial_fit needs every entry observed; fit the whole table, or pass missing='nan'")
         _merge(svd, objective)
         _update(svd, objective)
 

@@ -19,10 +19,13 @@ def need_spread(values, dtype) -> None:
     """
     spread, dtype = _spread(values)[0], np.dtype(dtype)
     if 0 < spread < _LEAST[dtype]:
-        raise ValueError(
-            f"the values of X are too small ({spread:.3g}) for squared distances in {dtype}: rescale X"
-            + (", or pass it as float64" if dtype == np.float32 else "")
-        )
+        raise out_of_range("small", spread, dtype)
+
+
+def out_of_range(word: str, size: float, dtype) -> ValueError:
+    """The error for values that are too large or too small for their squares."""
+    wider = ", or pass it as float64" if dtype == np.float32 else ""
+    return ValueError(f"the values of X are too {word} ({size:.3g}) for squared distances in {dtype}: rescale X{wider}")
 
 
 def enlarged(values):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unweave.compress.truncated_svd import TruncatedSVD
 from unweave.explain.lsa_index import unit_rows
 from unweave.explain.lsa_search import Searching
-from unweave.explain.lsa_words import check_saveable, is_texts, ready_vectorizer, vectorizer_terms
+from unweave.explain.vectorizers import check_saveable, is_texts, ready_vectorizer, vectorizer_terms
 from unweave.penalties import Free, Orthonormal
 from unweave.solve.problem import Problem
 

@@ -1,70 +1,19 @@
-"""From words to columns: texts, vectorisers and vocabularies as LSA takes them."""
+"""From words to columns: the words of a query as LSA looks them up."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.named import NamedTable
 
 _TOKEN = re.compile(r"\w+")
-
-
-def is_texts(X) -> bool:
-    """Whether X is a list of texts (or a series, or an array of them) and not a table.
-
-    >>> is_texts(["one text", "another"]), is_texts([[1, 2]]), is_texts([])
-    (True, False, False)
-    """
-    if isinstance(X, str):
-        raise TypeError("X is one text: give a list of texts")
-    listed = isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1
-    return listed and len(X) > 0 and isinstance(next(iter(X)), str)
-
-
-def check_saveable(model) -> None:
-    """TypeError where a model holds a vectoriser of another library, which is code."""
-    from unweave.persist.registry import part_name
-
-    for part in (model.vectorizer, getattr(model, "vectorizer_", None)):
-        if part is not None and part_name(type(part)) is None:
-            raise TypeError(
-                f"vectorizer is a {type(part).__name__}, which cannot be saved: fit {type(model).__name__} to the "
-                "table that it makes, and keep the vectoriser apart"
-            )
-
-
-def ready_vectorizer(vectorizer, texts: Sequence[str] | None):
-    """The vectoriser itself if it is fitted, otherwise a copy that is fitted to the texts."""
-    if not callable(getattr(vectorizer, "transform", None)):
-        raise TypeError(f"vectorizer must have a method transform (TfidfVectorizer(), say), got {vectorizer!r}")
-    try:
-        if hasattr(vectorizer, "fit"):
-            check_is_fitted(vectorizer)
-    except NotFittedError:
-        if texts is None:
-            raise ValueError("vectorizer is not fitted: fit it first, or give the texts themselves to fit") from None
-        return clone(vectorizer).fit(texts)
-    return vectorizer
-
-
-def vectorizer_terms(vectorizer, n_columns: int) -> NDArray | None:
-    """Names of a vectoriser's columns, None if it does not know them (hashing)."""
-    if not hasattr(vectorizer, "get_feature_names_out"):
-        return None
-    names = vectorizer.get_feature_names_out()
-    if len(names) != n_columns:
-        raise ValueError(f"X has {n_columns} columns, but vectorizer makes {len(names)}: give the table that it makes")
-    return names
 
 
 def columns_by_word(terms: NDArray) -> dict[str, int]:

@@ -194,7 +194,7 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
     def _counted(self, table: NamedTable) -> tx.CountedTerms:
         if tuple(self.ngrams) != (1, 1):
             raise ValueError("counts of words do not tell their order; use ngrams=(1, 1), or give the texts")
-        return tx.counted_terms(table, tx.Lexicon(*self._rules()), self.lowercase, self.dtype)
+        return tx.counted_terms(table, tx.Lexicon(*self._rules()), self.lowercase, int(self.min_length), self.dtype)
 
     def _choose(self, tally: tx.Tally, n: int, texts: tx.Texts) -> NDArray[np.int32]:
         """Settle the words; the column of each term, -1 if it has none."""

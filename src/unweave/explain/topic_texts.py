@@ -9,7 +9,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from unweave.data.named import NamedTable
-from unweave.explain.lsa_words import is_texts, ready_vectorizer, vectorizer_terms
+from unweave.explain.vectorizers import is_texts, ready_vectorizer, vectorizer_terms
 
 
 def takes_texts(fit: Callable) -> Callable:

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
 from unweave.data.table import check_table
-from unweave.explain.lsa_words import check_saveable
 from unweave.explain.topic_table import counts_of
 from unweave.explain.topic_texts import counted
+from unweave.explain.vectorizers import check_saveable
 
 
 @dataclass(frozen=True)

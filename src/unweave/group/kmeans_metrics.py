@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.spread import out_of_range
 from unweave.group.coreset_blocks import each_block
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 
@@ -141,7 +142,4 @@ def _check_range(objective: Objective) -> None:
     most, spread = max(abs(float(values.max())), abs(float(values.min()))), float(np.ptp(values))
     if most > _LARGEST[objective.dtype] or 0 < spread < _SMALLEST[objective.dtype]:
         word, size = ("large", most) if most > 1 else ("small", spread)
-        raise ValueError(
-            f"the values of X are too {word} ({size:.3g}) for squared distances in {objective.dtype}: rescale X"
-            + (", or pass it as float64" if objective.dtype == np.float32 else "")
-        )
+        raise out_of_range(word, size, objective.dtype)

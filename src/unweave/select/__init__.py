@@ -1,6 +1,6 @@
 """Select: how many components, clusters or states; criteria one by one, and one function that tries them all."""
 
-from unweave.select.automatic import auto_count
+from unweave.select.auto_search import auto_count
 from unweave.select.bi_cross import BiCrossValidation
 from unweave.select.choose import choose, stability
 from unweave.select.chosen import Choice

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from unweave.data.arguments import whole
-from unweave.select.automatic import auto_count
+from unweave.select.auto_search import auto_count
 from unweave.select.chosen import Choice
 from unweave.select.trial import count_name, searched
 

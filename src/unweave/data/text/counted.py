@@ -38,11 +38,11 @@ class CountedTerms:
         return _moved(self.X, columns, width)
 
 
-def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, dtype: str) -> CountedTerms:
-    """What :func:`unweave.read` gave of a bag of words, in terms.
+def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, least: int, dtype: str) -> CountedTerms:
+    """What :func:`unweave.read` gave of a bag of words, in terms; words of fewer than `least` characters are dropped.
 
     >>> table = NamedTable(np.array([[1.0, 2.0]]), columns=["Cat", "cat"], kind="counts")
-    >>> counted = counted_terms(table, Lexicon(frozenset(), None), True, "float64")
+    >>> counted = counted_terms(table, Lexicon(frozenset(), None), True, 2, "float64")
     >>> counted.terms, counted.X.toarray()
     (['cat'], array([[3.]]))
     """
@@ -54,7 +54,9 @@ def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, dtype: s
     X = sp.csr_array(table.X, dtype=dtype)
     if not np.isfinite(X.data).all() or (X.data < 0).any():
         raise ValueError("counts must be finite and not negative; is this a table of word counts?")
-    terms = lexicon.add([word.lower() if lowercase else word for word in table.columns])
+    kept = np.flatnonzero([len(word) >= least for word in table.columns])
+    terms = np.full(X.shape[1], -1, np.int32)
+    terms[kept] = lexicon.add([table.columns[j].lower() if lowercase else table.columns[j] for j in kept])
     return CountedTerms(_moved(X, terms, len(lexicon)), lexicon.terms)
 
 
