@@ -1,4 +1,8 @@
-"""LSA of 20 Newsgroups (tf–idf) against gensim: building the space to the same quality, and the latency of a query."""
+"""LSA of 20 Newsgroups (tf–idf) against gensim: building the space to the same quality, and the latency of a query.
+
+And against scikit-learn: whether the weights of TextTable put posts of one group beside each other. Those weights were
+set on docstrings of SciPy, scikit-learn and the standard library.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +73,12 @@ def _latency(ask: Callable[[Any], Any], queries: list[Any]) -> float:
 
 
 def ours_query(X: sp.csr_matrix, target: float | None) -> Fit:
-    """A list of words in, ten documents out."""
+    """A text of some words in, ten documents out."""
     import unweave.explain.lsa as lsa
     from unweave.data.named import NamedTable
 
     model = lsa.LSA(K).fit(NamedTable(sp.csr_array(X), columns=[str(j) for j in range(X.shape[1])], kind="counts"))
-    queries = [[str(j) for j in words] for words in _queries(X)]
+    queries = [" ".join(str(j) for j in words) for words in _queries(X)]
     return Fit(model.components_, QUERIES, _latency(lambda words: model.search(words, BEST), queries))
 
 
@@ -90,7 +94,68 @@ def gensim_query(X: sp.csr_matrix, threads: int) -> Fit:
     return Fit(lsi.projection.u.T, QUERIES, _latency(lambda bag: index[lsi[bag]], queries))
 
 
+def load_labelled(folder: Path, size: str) -> tuple[sp.csr_array, np.ndarray]:
+    """Counts of words and the group of each post."""
+    base = folder / "20newsgroups"
+    counts = sp.load_npz(datasets.need(base, "train_counts_csr.npz", "train_labels.npz"))
+    rows = np.random.default_rng(0).permutation(counts.shape[0])[: {"full": None, "quick": 2000, "tiny": 300}[size]]
+    counts = sp.csr_array(counts)[rows].astype(np.float64)
+    return counts[:, (counts > 0).sum(axis=0) >= 2], np.load(base / "train_labels.npz")["label"][rows]
+
+
+def _space(weighted: sp.csr_array) -> np.ndarray:
+    """Documents as points of the same LSA, so that only the weights differ."""
+    import unweave
+
+    return unweave.LSA(K).fit(weighted).codes_
+
+
+def ours_neighbours(data: tuple, target: float | None) -> Fit:
+    import unweave
+    from unweave.data.named import NamedTable
+
+    table = NamedTable(data[0], columns=[f"word{j}" for j in range(data[0].shape[1])], kind="counts")
+    return Fit(_space(unweave.TextTable(weights="tf-idf").fit_transform(table)))
+
+
+def _sklearn_neighbours(**options: Any) -> Callable[[tuple, int], Fit]:
+    def fit(data: tuple, threads: int) -> Fit:
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        return Fit(_space(sp.csr_array(TfidfTransformer(**options).fit_transform(data[0]))))
+
+    return fit
+
+
+def strangers(data: tuple, codes: np.ndarray) -> float:
+    """Share of posts whose nearest post (cosine) is of another group."""
+    units, labels = codes / np.maximum(np.linalg.norm(codes, axis=1, keepdims=True), 1e-12), data[1]
+    wrong = 0
+    for start in range(0, len(units), 2000):
+        cosine = units[start : start + 2000] @ units.T
+        cosine[np.arange(len(cosine)), start + np.arange(len(cosine))] = -2
+        wrong += int((labels[cosine.argmax(axis=1)] != labels[start : start + 2000]).sum())
+    return wrong / len(units)
+
+
 ROWS = [
+    Row(
+        name="lsa-neighbours",
+        title="LSA, 20 Newsgroups, k=100: posts whose nearest post is of another group, default weights",
+        target=1.0,
+        load=load_labelled,
+        ours=ours_neighbours,
+        peers={
+            "TfidfVectorizer": _sklearn_neighbours(),
+            "TfidfVectorizer, sublinear": _sklearn_neighbours(sublinear_tf=True),
+        },
+        objective=strangers,
+        aim="below",
+        stops=False,
+        value="share",
+        dtype="float64",
+        repeats=1,
+    ),
     Row(
         name="lsa",
         title="LSA, 20 Newsgroups tf–idf, k=100: building the space",

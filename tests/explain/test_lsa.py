@@ -101,7 +101,7 @@ def test_words_that_share_company_are_found_without_sharing_a_document(texts):
     documents, scores = texts.search("boat", 3)
     assert set(documents) == {0, 1, 2} and (np.diff(scores) <= 0).all()
     assert "boat" not in TEXTS[2]
-    np.testing.assert_array_equal(texts.search(["boat"], 3)[0], documents)
+    np.testing.assert_array_equal(texts.search(["boat"], 3)[0][0], documents)
     row = texts.vectorizer_.transform(["boat"])
     np.testing.assert_allclose(texts.search(row, 3)[1][0], scores, atol=1e-6)
     assert set(texts.nearest_terms("Butter", 3)[0]) <= {"bread", "cheese", "cook", "makes", "breakfast"}
@@ -113,7 +113,7 @@ def test_words_by_the_names_of_columns_count_as_a_row():
         model = LSA(3).fit(table)
         row = np.zeros(30)
         row[[4, 7]] = 1, 2
-        for query in (["word4", "word7", "word7"], "Word7, word4; word7 unheard", row, NamedTable(row[None])):
+        for query in ([["word4", "word7", "word7"]], "Word7, word4; word7 unheard", row, NamedTable(row[None])):
             scores = model.search(query, 5)[1]
             np.testing.assert_allclose(np.ravel(scores), model.search(row, 5)[1], atol=1e-6)
         assert model.nearest_terms("word4", 1)[0][0].startswith("word")
@@ -186,7 +186,24 @@ def test_a_dense_row_of_few_words_is_folded_in_like_a_sparse_one():
         documents, scores = model.search(nothing, 3)
         assert (documents == [0, 1, 2]).all() and not scores.any()
     same = LSA(2, vectorizer=CountVectorizer()).fit(TEXTS)
-    np.testing.assert_allclose(same.search("bread bread cheese")[1], same.search(["cheese", "bread", "bread"])[1])
+    np.testing.assert_allclose(same.search("bread bread cheese")[1], same.search("cheese bread bread")[1])
+
+
+def test_a_list_of_texts_is_a_query_each(texts):
+    """Two texts were once merged into one query without a word."""
+    queries = ["boat", "bread and cheese", "ocean"]
+    documents, scores = texts.search(queries, 2)
+    assert documents.shape == scores.shape == (3, 2)
+    for i, query in enumerate(queries):
+        np.testing.assert_array_equal(documents[i], texts.search(query, 2)[0])
+    with pytest.raises(ValueError, match="'zebra'"):
+        texts.search(["boat", "zebra"])
+
+
+def test_texts_in_a_report_and_a_plot(texts, tmp_path):
+    page = texts.report(tmp_path / "r.html", TEXTS).read_text(encoding="utf-8")
+    assert "could not be made" not in page and "bread" in page
+    assert texts.plot(TEXTS).axes
 
 
 def test_threads_do_not_change_a_bit(two_threads):

@@ -92,7 +92,7 @@ BAD = {
     "unheard": (lambda m: m.search("zebra"), ValueError, "no word that the model knows"),
     "empty": (lambda m: m.search(""), ValueError, "it is empty"),
     "width": (lambda m: m.search(np.ones(4)), ValueError, "4 columns"),
-    "none": (lambda m: m.search(None), TypeError, "list of words, or a row or table of 30 columns"),
+    "none": (lambda m: m.search(None), TypeError, "list of texts, or a row or table of 30 columns"),
     "number": (lambda m: m.search(3), TypeError, "query must be a text"),
     "bytes": (lambda m: m.search(b"word1"), TypeError, "query must be a text"),
     "dict": (lambda m: m.search({"word1": 1}), TypeError, "query must be a text"),

@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import unweave
+from unweave.data import container
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import ReadError
 from unweave.data.text import counting, documents
@@ -107,10 +108,24 @@ def test_frequencies_smoothing_and_idf():
     np.testing.assert_allclose(smooth.sum(axis=1), 1)
     np.testing.assert_allclose(smooth[1], [0.1 / 3, 0.1 / 3, 0.9 + 0.1 / 3])
     for idf, expected in {"one": [1, 1, 1], "log": np.log([4, 4, 4 / 3]), "log1p": np.log([5, 5, 7 / 3])}.items():
-        table = TextTable(weights="tf-idf", idf=idf).fit(texts)
+        table = TextTable(weights="tf-idf", tf="frequency", idf=idf, norm=None).fit(texts)
         np.testing.assert_allclose(table.idf_, expected)
         np.testing.assert_allclose(table.transform(texts).toarray(), f * expected)
         np.testing.assert_allclose(table.transform(["cat unseen"]).toarray(), [[0, table.idf_[1], 0]])
+
+
+def test_tf_idf_is_logarithmic_in_rows_of_length_one():
+    texts = ["cat cat dog emu", "dog", "", "dog bird"]
+    table = TextTable(weights="tf-idf").fit(texts)
+    rows = TextTable(weights="tf-idf", norm=None).fit_transform(texts).toarray()
+    np.testing.assert_allclose(rows[0], [0, (1 + np.log(2)) * np.log(4), np.log(4 / 3), np.log(4)])
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.testing.assert_allclose(table.transform(texts).toarray(), rows / np.where(lengths > 0, lengths, 1))
+    smooth = TextTable(weights="tf-idf", smoothing=0.1).fit_transform(texts)
+    np.testing.assert_allclose(np.linalg.norm(smooth, axis=1), 1)
+    # a document said twice points the same way: only the ratio of its words counts
+    twice = TextTable(weights="tf-idf", tf="frequency").fit(texts).transform(["cat dog dog", "cat dog dog " * 2])
+    np.testing.assert_allclose(*twice.toarray())
 
 
 @given(st.lists(st.text("ab cd", max_size=20), min_size=1, max_size=6), st.floats(0.01, 1))
@@ -118,6 +133,27 @@ def test_smoothed_rows_are_distributions(texts, smoothing):
     X = TextTable(weights="frequency", smoothing=smoothing).fit_transform(["ab", *texts])
     assert (X > 0).all()
     np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-9)
+
+
+def test_words_in_lists_are_counted_as_they_are():
+    tokens = [["New York", "is", "x", "Is"], [], ["x", "x", "the"]]
+    for form in (list, tuple, pd.Series, lambda t: [tuple(d) for d in t]):
+        table = TextTable(stop_words="english")
+        X = table.fit_transform(form(tokens))
+        assert table.words_ == ["New York", "x"]
+        np.testing.assert_array_equal(X.toarray(), [[1, 1], [0, 0], [0, 2]])
+        np.testing.assert_array_equal(table.transform(form([["x", "unseen"]])).toarray(), [[0, 1]])
+    stems = TextTable(stemmer="English", min_df=1, max_words=1).fit([["cats", "cat"], ["dog"]])
+    assert stems.words_ == ["cat"]
+    with pytest.raises(TypeError, match="document 1 is 'a text', not a list of words"):
+        TextTable().fit([["a"], "a text"])
+    with pytest.raises(ValueError, match=r"lists are counted as they are; use ngrams=\(1, 1\)"):
+        TextTable(ngrams=(1, 2)).fit(tokens)
+
+
+def test_a_language_in_any_case():
+    assert TextTable(stop_words="English").fit(["The cat"]).words_ == ["cat"]
+    assert TextTable(stop_words=["ENGLISH", "German"]).fit(["the und cat"]).words_ == ["cat"]
 
 
 def test_dtype(dtype):
@@ -287,6 +323,22 @@ def test_saved_and_loaded(tmp_path):
     assert loaded.words_ == table.words_ and loaded.get_params() == table.get_params()
     X, Y = table.transform(TEXTS), loaded.transform(TEXTS)
     assert X.data.tobytes() == Y.data.tobytes() and (X.indices == Y.indices).all()
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["alone", "in a model"])
+def test_a_file_older_than_tf_and_norm_means_what_it_meant(within, tmp_path):
+    table = TextTable(weights="tf-idf", tf="frequency", norm=None).fit(TEXTS)
+    model = unweave.LSA(2, vectorizer=table).fit(TEXTS) if within else table
+    path = model.save(tmp_path / "words.unweave")
+    arrays, note = container.read(path)
+    parameters = note["parameters"]["vectorizer"]["state"] if within else note["parameters"]
+    del parameters["tf"], parameters["norm"]
+    container.write(path, arrays, note)
+    np.testing.assert_array_equal(_dense(unweave.load(path).transform(TEXTS)), _dense(model.transform(TEXTS)))
+
+
+def _dense(X):
+    return X.toarray() if hasattr(X, "toarray") else X
 
 
 @pytest.mark.parametrize("options", [{"vocabulary": ["Cat", "dog"]}, {"vocabulary": ["running"], "stemmer": "english"}])

@@ -31,6 +31,26 @@ def test_texts_in(make, form, vectorizer):
 
 
 @pytest.mark.parametrize("make", MODELS)
+def test_words_in_lists_in(make):
+    tokens = [text.split() for text in TEXTS]
+    model = make(2, vectorizer=TextTable()).fit(tokens)
+    np.testing.assert_array_equal(model.topics_, make(2, vectorizer=TextTable()).fit(TEXTS).topics_)
+    np.testing.assert_array_equal(model.document_topics(tokens), model.document_topics(TEXTS))
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_texts_are_shown(make, tmp_path):
+    """The map, the report and the figure take the texts that fit took."""
+    model = make(2, vectorizer=TextTable()).fit(TEXTS)
+    table = model.vectorizer_.as_table(TEXTS)
+    pages = [model.topic_map(tmp_path / "map.html", X).read_text(encoding="utf-8") for X in (TEXTS, table)]
+    assert pages[0] == pages[1] and "ape" in pages[0]
+    page = model.report(tmp_path / "report.html", TEXTS).read_text(encoding="utf-8")
+    assert "could not be made" not in page and "ape" in page
+    assert model.plot(TEXTS).axes
+
+
+@pytest.mark.parametrize("make", MODELS)
 def test_texts_without_a_vectoriser(make):
     with pytest.raises(ValueError, match=rf"give {make.__name__}\(vectorizer=TextTable"):
         make(2).fit(TEXTS)

@@ -19,8 +19,8 @@ from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
 from unweave.explain.perplexity import mixtures
 from unweave.explain.topic_table import counts_of, need_words
-from unweave.explain.topic_texts import takes_texts
 from unweave.explain.topics import Topics
+from unweave.explain.vectorizers import takes_texts
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.factorization.showing import Showing
 from unweave.parallel import single_blas

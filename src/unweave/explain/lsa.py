@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unweave.compress.truncated_svd import TruncatedSVD
 from unweave.explain.lsa_index import unit_rows
 from unweave.explain.lsa_search import Searching
-from unweave.explain.vectorizers import check_saveable, is_texts, ready_vectorizer, vectorizer_terms
+from unweave.explain.vectorizers import check_saveable, counted, is_texts, ready_vectorizer, vectorizer_terms
 from unweave.penalties import Free, Orthonormal
 from unweave.solve.problem import Problem
 
@@ -114,6 +114,9 @@ class LSA(Searching, TruncatedSVD):
         if vectorizer is None:
             raise ValueError("X holds texts: give a vectorizer (LSA(vectorizer=TfidfVectorizer())), or a table")
         return vectorizer.transform(X)
+
+    def _shown(self, X):
+        return counted(self, X, getattr(self, "vectorizer_", None))
 
     def _transform(self, X, weights=None):
         return super()._transform(self._table(X, getattr(self, "vectorizer_", None)))

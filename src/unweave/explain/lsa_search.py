@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.complete.top import top_columns
 from unweave.data.arguments import whole
 from unweave.explain.lsa_index import Index, unit_row, unit_rows
-from unweave.explain.lsa_words import columns_by_word, count_words, find_term, is_words, query_rows, unknown_words
+from unweave.explain.lsa_words import columns_by_word, count_words, find_term, is_queries, query_rows, unknown_words
 
 # What is made of a model's arrays when it is first asked, by name: (the arrays it was made of, what was made). Not an
 # attribute, so that it is neither saved nor copied; arrays that were replaced since are told by their identity.
@@ -41,13 +41,14 @@ class Searching:
         Parameters
         ----------
         query : str, list of str, array, sparse matrix or NamedTable
-            A text, or a list of words: they go through the vectoriser, or else are looked up among the names of the
-            columns and counted. Or rows like those of X: one row (1-D) gives one list, a table one list a row.
+            A text is one query; a list of texts, or of lists of words, is several. Their words go through the
+            vectoriser, or else are looked up among the names of the columns and counted. Or rows like those of X: one
+            row (1-D) is one query, a table has one a row.
         n : int, default=10
 
         Returns
         -------
-        documents, scores : arrays (n,), or (rows, n) for a table
+        documents, scores : arrays (n,) for one query, (queries, n) for several
         """
         check_is_fitted(self, "components_")
         n, index = whole(n, "n", 1), self._documents()
@@ -112,8 +113,10 @@ class Searching:
 
     def _folded(self, query) -> tuple[NDArray, bool]:
         """Codes of a query, and whether it is one."""
-        if is_words(query):
+        if isinstance(query, str):
             return self._fold_words(query), True
+        if is_queries(query):
+            return np.vstack([self._fold_words(one) for one in query]), False
         rows, one = query_rows(query, self.n_features_in_)
         with np.errstate(over="ignore", invalid="ignore"):
             codes = self._fold_rows(rows)
@@ -122,8 +125,9 @@ class Searching:
         return codes, one
 
     def _fold_words(self, query) -> NDArray:
+        """The code of one query: a text, or a list of words."""
         if self.vectorizer_ is not None:
-            row = self.vectorizer_.transform([query if isinstance(query, str) else " ".join(query)])
+            row = self.vectorizer_.transform([query])
             row = row if sp.issparse(row) and row.format == "csr" else sp.csr_array(row)
             if not row.data.any():
                 raise unknown_words(query)

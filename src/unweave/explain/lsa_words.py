@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from unweave.data.named import NamedTable
+from unweave.data.text import is_tokens
 
 _TOKEN = re.compile(r"\w+")
 
@@ -59,14 +60,14 @@ def unknown_words(query: str | Iterable[str]) -> ValueError:
     return ValueError(f"query has no word that the model knows ({shown or 'it is empty'}): {known}")
 
 
-def is_words(query) -> bool:
-    """Whether a query is a text or a list of words.
+def is_queries(query) -> bool:
+    """Whether a query is several: a list of texts, or of lists of words.
 
-    >>> is_words("a text"), is_words(["two", "words"]), is_words([0, 1]), is_words([])
+    >>> is_queries(["two", "texts"]), is_queries([["two", "words"]]), is_queries([0, 1]), is_queries([])
     (True, True, False, False)
     """
-    listed = isinstance(query, list | tuple | set) or (isinstance(query, np.ndarray) and query.ndim == 1)
-    return isinstance(query, str) or (listed and len(query) > 0 and all(isinstance(word, str) for word in query))
+    listed = isinstance(query, list | tuple) or (isinstance(query, np.ndarray) and query.ndim == 1)
+    return listed and len(query) > 0 and (all(isinstance(one, str) for one in query) or is_tokens(query))
 
 
 def query_rows(query, n_columns: int) -> tuple[Any, bool]:
@@ -78,7 +79,7 @@ def query_rows(query, n_columns: int) -> tuple[Any, bool]:
         rows = check_array(rows, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False,
                            ensure_min_samples=0, ensure_min_features=0)  # fmt: skip
     except (TypeError, ValueError):
-        wanted = f"a text, a list of words, or a row or table of {n_columns} columns of numbers"
+        wanted = f"a text, a list of texts, or a row or table of {n_columns} columns of numbers"
         raise TypeError(f"query must be {wanted}, got {query!r:.60}".replace("\n", " ")) from None
     if not rows.shape[0]:
         raise ValueError("query has no rows: give at least one")

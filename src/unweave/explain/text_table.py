@@ -18,12 +18,14 @@ from unweave.solve.warn import warn_user
 
 
 class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
-    """Documents × words from texts: counts n_dt, frequencies f_dt = n_dt / Σ_t n_dt, or f_dt · IDF_t.
+    """Documents × words from texts: counts n_dt, frequencies f_dt = n_dt / Σ_t n_dt, or tf_dt · IDF_t.
 
     A word is a longest run of letters, digits and ``_`` in any script, of `min_length` characters or more; everything
     else parts words. With the defaults the counts are those of scikit-learn's CountVectorizer, several times as fast.
     Documents are streamed: `fit` holds some megabytes of them at a time and the words met so far, and the answer
     does not depend on the number of threads. Use it before any model of topics; ``as_table`` hands the words on.
+    Documents that are lists of words already (tokens) are counted as they are: `lowercase`, `min_length` and `marks`
+    say how texts are cut, so they do not touch them; stop words, the stemmer and the limits do.
 
     Parameters
     ----------
@@ -54,8 +56,12 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
     weights : "counts", "frequency" or "tf-idf", default="counts"
     smoothing : float, default=0.0
         ε of ε/T + (1−ε)·f, with T words: still sums to one, but is dense. Not for counts.
-    idf : "log", "log1p" or "one", default="log"
-        log(N/N_t), log(1 + N/N_t) or 1, with N_t the documents that hold word t.
+    tf, idf, norm
+        The parts of tf–idf. `tf`: "log" is 1 + log n_dt, "frequency" is f_dt; "auto", the default, is "log", or
+        "frequency" with smoothing. `idf`: "log" (default), "log1p" or "one" is log(N/N_t), log(1 + N/N_t) or 1, where
+        N_t documents hold word t. `norm`: "l2" (default) gives every row the length one, None leaves it.
+        The defaults found documents of the same kind more often than the others and than scikit-learn's in docstrings
+        of SciPy, scikit-learn and the standard library, on which they were set.
     encoding, errors : str, default="utf-8", "strict"
         Of bytes and files, as in ``bytes.decode``; a byte order mark of a file wins. Undecodable bytes raise an error
         that names the document; "replace" and "ignore" go on.
@@ -84,6 +90,9 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
     language for stemming algorithms.
     """
 
+    # what files that do not know these parameters mean by tf–idf
+    _before = {"tf": "frequency", "norm": None}
+
     def __init__(
         self,
         *,
@@ -101,7 +110,9 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         vocabulary=None,
         weights="counts",
         smoothing=0.0,
+        tf="auto",
         idf="log",
+        norm="l2",
         encoding="utf-8",
         errors="strict",
         dtype="float64",
@@ -120,7 +131,9 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.weights = weights
         self.smoothing = smoothing
+        self.tf = tf
         self.idf = idf
+        self.norm = norm
         self.encoding = encoding
         self.errors = errors
         self.dtype = dtype
@@ -130,7 +143,7 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : iterable of documents, or what :func:`unweave.read` gave of a bag of words
+        X : iterable of documents, list of lists of words, or what :func:`unweave.read` gave of a bag of words
             See `input`; an iterator is read once.
         y : ignored
         """
@@ -148,7 +161,7 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         """
         known = self._known()
         tx.check_options(self)
-        if isinstance(X, NamedTable):
+        if isinstance(X, NamedTable) or tx.is_tokens(X):
             counted = self._counted(X)
             return self._weighed(counted.select(tx.columns_of(known, counted.terms), len(known)))
         if tuple(self.ngrams) == (1, 1):
@@ -175,7 +188,8 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
     def _fit(self, X, keep: bool) -> Any:
         """The words of X; the counts too if they are to be kept."""
         tx.check_options(self)
-        return self._fit_counted(X) if isinstance(X, NamedTable) else self._fit_documents(X, keep)
+        counted = isinstance(X, NamedTable) or tx.is_tokens(X)
+        return self._fit_counted(X) if counted else self._fit_documents(X, keep)
 
     def _fit_documents(self, X, keep: bool) -> Any:
         counter = self._counter(tx.Lexicon(*self._rules()))
@@ -185,16 +199,23 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         columns = self._choose(tally, n, counter.texts)
         return tx.lay_out(tx.renamed(parts, columns), len(self.words_), self.dtype) if keep else None
 
-    def _fit_counted(self, table: NamedTable) -> Any:
-        counted = self._counted(table)
+    def _fit_counted(self, X) -> Any:
+        counted = self._counted(X)
         tally = tx.Tally(counted.documents, counted.totals)
-        columns = self._choose(tally, table.shape[0], counted.texts)
+        columns = self._choose(tally, counted.X.shape[0], counted.texts)
         return counted.select(columns, len(self.words_))
 
-    def _counted(self, table: NamedTable) -> tx.CountedTerms:
+    def _counted(self, X) -> tx.CountedTerms:
+        """Terms of a table of counts, or of documents that are lists of words."""
         if tuple(self.ngrams) != (1, 1):
-            raise ValueError("counts of words do not tell their order; use ngrams=(1, 1), or give the texts")
-        return tx.counted_terms(table, tx.Lexicon(*self._rules()), self.lowercase, int(self.min_length), self.dtype)
+            raise ValueError(
+                "counts of words do not tell their order, and words in lists are counted as they are; use "
+                "ngrams=(1, 1), or give the texts"
+            )
+        lexicon = tx.Lexicon(*self._rules())
+        if not isinstance(X, NamedTable):
+            return tx.counted_tokens(X, lexicon, self.dtype)
+        return tx.counted_terms(X, lexicon, self.lowercase, int(self.min_length), self.dtype)
 
     def _choose(self, tally: tx.Tally, n: int, texts: tx.Texts) -> NDArray[np.int32]:
         """Settle the words; the column of each term, -1 if it has none."""
@@ -227,7 +248,8 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
             )
 
     def _weighed(self, X):
-        return tx.weigh(X, self.weights, float(self.smoothing), self.idf_)
+        tf = ("frequency" if self.smoothing > 0 else "log") if self.tf == "auto" else self.tf
+        return tx.weigh(X, self.weights, float(self.smoothing), self.idf_, tf, self.norm)
 
     def _rules(self) -> tuple[frozenset[str], Callable[[str], str] | None]:
         return tx.stop_words(self.stop_words), tx.stemmer_of(self.stemmer)

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.arguments import whole
 from unweave.data.table import check_table
 from unweave.explain.topic_table import counts_of
-from unweave.explain.topic_texts import counted
-from unweave.explain.vectorizers import check_saveable
+from unweave.explain.vectorizers import check_saveable, counted
 
 
 @dataclass(frozen=True)
@@ -110,14 +109,14 @@ class Topics:
         return document_completion(self.topics_, *halves(self._counts(X), random_state))
 
     def topic_map(self, path, X=None, vocabulary=None):
-        """Write the map of the topics, one HTML page that opens offline.
+        """Write the map of the topics, one HTML page that opens offline; X may be texts where `fit` took texts.
 
         See :func:`unweave.report.topic_map.write_topic_map`.
         """
         from unweave.report.topic_map import write_topic_map
 
         check_is_fitted(self, "topics_")
-        return write_topic_map(self, path, X, vocabulary)
+        return write_topic_map(self, path, None if X is None else self._read(X), vocabulary)
 
     def save(self, path: str | os.PathLike) -> Path:
         """As every model is saved; a vectoriser of another library is code and cannot be."""
@@ -132,6 +131,9 @@ class Topics:
 
     def _counts(self, X):
         return counts_of(check_table(self, self._read(X), None, reset=False), type(self).__name__)
+
+    def _shown(self, X):
+        return self._read(X)
 
     def _read(self, X):
         """X, or the counts of texts by the vectoriser that the model was fitted with."""

@@ -30,14 +30,18 @@ class Showing:
         from unweave.report import write
 
         check_is_fitted(self)
-        return write(self, path, X)
+        return write(self, path, None if X is None else self._shown(X))
 
     def plot(self, X=None):
         """A matplotlib figure of the components, drawn as what they are."""
         from unweave.report import plot
 
         check_is_fitted(self)
-        return plot(self, X)
+        return plot(self, None if X is None else self._shown(X))
+
+    def _shown(self, X):
+        """X as the table that is shown; models that take texts make it of them."""
+        return X
 
     def _repr_html_(self) -> str:
         from unweave.report import card

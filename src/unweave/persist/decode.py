@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from itertools import accumulate
@@ -77,6 +78,7 @@ class Decoder:
         else:
             value = kind.__new__(kind)
             restore(value, {key: self.decode(item) for key, item in told["state"].items()})
+            add_parameters(value, told["state"])
         self._objects[told["number"]] = value
         return value
 
@@ -169,3 +171,16 @@ def restore(value: Any, state: dict) -> None:
     if strange:
         raise ValueError(f"{strange[0]!r} is not the name of an attribute")
     vars(value).update(state)
+
+
+def add_parameters(value: Any, told: dict) -> None:
+    """Set the parameters that a file does not tell, because they are younger than it.
+
+    They get what the model did before it could be said, where the class says so in ``_before``, otherwise the default.
+    """
+    before = getattr(type(value), "_before", {})
+    if not hasattr(value, "get_params"):
+        return
+    for name, parameter in inspect.signature(type(value).__init__).parameters.items():
+        if name not in told and name != "self" and parameter.default is not inspect.Parameter.empty:
+            setattr(value, name, before.get(name, parameter.default))

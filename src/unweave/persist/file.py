@@ -9,7 +9,7 @@ from typing import Any
 
 from unweave.data import container
 from unweave.data.container import Contents, DamagedFileError
-from unweave.persist.decode import Decoder, restore
+from unweave.persist.decode import Decoder, add_parameters, restore
 from unweave.persist.encode import Encoder
 from unweave.persist.registry import ESTIMATORS, estimator_name, find_estimator, library_version
 from unweave.persist.summary import summary
@@ -108,6 +108,7 @@ def load(path: str | os.PathLike, *, check: bool = False) -> Any:
             raise ValueError(f"{note['class']} has no parameter {strange[0]!r} in this version of unweave")
         for part in ("parameters", "attributes"):
             restore(model, {key: decoder.decode(value) for key, value in note[part].items()})
+        add_parameters(model, note["parameters"])
         check_loaded(model, names == set(contents.entries))
     except _NONSENSE as error:
         raise DamagedFileError(_complaint(path, note, error)) from error

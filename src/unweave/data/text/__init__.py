@@ -1,6 +1,6 @@
 """Text in: documents, words, terms, counts and their weights."""
 
-from unweave.data.text.counted import CountedTerms, counted_terms
+from unweave.data.text.counted import CountedTerms, counted_terms, counted_tokens, is_tokens
 from unweave.data.text.counting import Counter, Rows, renamed
 from unweave.data.text.documents import Batch, batches_of_files, documents_of, text_files
 from unweave.data.text.few import count_few, few
@@ -25,6 +25,8 @@ __all__ = [
     "count_few",
     "CountedTerms",
     "counted_terms",
+    "counted_tokens",
+    "is_tokens",
     "Lexicon",
     "Settled",
     "stop_words",

@@ -1,4 +1,4 @@
-"""Documents that are counted already: a table of counts whose columns are named by words."""
+"""Documents that are cut into words already: tables of counts whose columns are words, and lists of words."""
 
 from __future__ import annotations
 
@@ -57,6 +57,44 @@ def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, least: i
     kept = np.flatnonzero([len(word) >= least for word in table.columns])
     terms = np.full(X.shape[1], -1, np.int32)
     terms[kept] = lexicon.add([table.columns[j].lower() if lowercase else table.columns[j] for j in kept])
+    return CountedTerms(_moved(X, terms, len(lexicon)), lexicon.terms)
+
+
+def is_tokens(documents) -> bool:
+    """Whether documents are lists of words: a sequence whose first document that is not empty is a list of texts.
+
+    >>> is_tokens([[], ["a", "b"]]), is_tokens(["a text"]), is_tokens([[1, 2]]), is_tokens([[]])
+    (True, False, False, False)
+    """
+    if not (isinstance(documents, list | tuple) or len(getattr(documents, "shape", ())) == 1):
+        return False
+    lists = (document for document in documents if not _is_list(document) or len(document))
+    first = next(iter(lists), None)
+    return _is_list(first) and isinstance(first[0], str)
+
+
+def _is_list(document) -> bool:
+    return isinstance(document, list | tuple) or getattr(document, "ndim", None) == 1
+
+
+def counted_tokens(documents, lexicon: Lexicon, dtype: str) -> CountedTerms:
+    """Documents × terms of documents that are lists of words, each word as it is.
+
+    >>> counted = counted_tokens([["New York", "in"], ["in"]], Lexicon(frozenset(["in"]), None), "float64")
+    >>> counted.terms, counted.X.toarray()
+    (['New York'], array([[1.],
+           [0.]]))
+    """
+    numbers: dict[str, int] = {}
+    places, ends = [], [0]
+    for i, document in enumerate(documents):
+        if not _is_list(document) or not all(isinstance(word, str) for word in document):
+            raise TypeError(f"document {i} is {document!r:.50}, not a list of words; give one for each document")
+        places += [numbers.setdefault(word, len(numbers)) for word in document]
+        ends.append(len(places))
+    arrays = np.ones(len(places), dtype), np.array(places, np.int32), np.array(ends, np.int64)
+    X = sp.csr_array(arrays, shape=(len(ends) - 1, len(numbers)))
+    terms = lexicon.add(list(numbers))
     return CountedTerms(_moved(X, terms, len(lexicon)), lexicon.terms)
 
 

@@ -26,6 +26,8 @@ def stop_words_of(language: str) -> frozenset[str]:
 def stop_words(asked) -> frozenset[str]:
     """What the parameter means: None, a language, several languages (a list of nothing else), or a list of words.
 
+    A language may be written in any case.
+
     >>> len(stop_words(None)), sorted(stop_words(["foo", "Bar"]))
     (0, ['bar', 'foo'])
     >>> stop_words(["english", "french"]) == stop_words_of("english") | stop_words_of("french")
@@ -34,19 +36,20 @@ def stop_words(asked) -> frozenset[str]:
     if asked is None:
         return frozenset()
     if isinstance(asked, str):
-        if asked not in LANGUAGES:
+        if asked.lower() not in LANGUAGES:
             raise ValueError(
                 f"stop_words={asked!r} is not known; use one of {', '.join(LANGUAGES)}, a list of words or None"
             )
-        return stop_words_of(asked)
+        return stop_words_of(asked.lower())
     if isinstance(asked, bytes) or not hasattr(asked, "__iter__"):
         raise TypeError(f"stop_words must be None, a language or a list of words, got {asked!r}")
     words = list(asked)
     if not all(isinstance(word, str) for word in words):
         raise TypeError("stop_words must be a list of texts, and one of its items is not")
+    words = [word.lower() for word in words]
     if words and all(word in LANGUAGES for word in words):
         return frozenset().union(*map(stop_words_of, words))
-    return frozenset(word.lower() for word in words)
+    return frozenset(words)
 
 
 def stemmer_of(language: str | None) -> Callable[[str], str] | None:
@@ -60,9 +63,9 @@ def stemmer_of(language: str | None) -> Callable[[str], str] | None:
             f"stemmer={language!r} needs the package snowballstemmer: pip install snowballstemmer, or stemmer=None"
         ) from None
     known = snowballstemmer.algorithms()
-    if language not in known:
+    if not isinstance(language, str) or language.lower() not in known:
         raise ValueError(f"stemmer={language!r} is not known; use None or one of {', '.join(sorted(known))}")
-    return snowballstemmer.stemmer(language).stemWord
+    return snowballstemmer.stemmer(language.lower()).stemWord
 
 
 class Lexicon:

@@ -7,9 +7,9 @@ import numpy as np
 from unweave.data.arguments import number, whole
 from unweave.data.text.characters import MARKS
 from unweave.data.text.documents import INPUTS, check_encoding
-from unweave.data.text.weights import IDF, WEIGHTS
+from unweave.data.text.weights import IDF, TF, WEIGHTS
 
-_CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "dtype": ("float64", "float32")}
+_CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "tf": TF, "dtype": ("float64", "float32")}
 
 
 def check_options(options) -> None:
@@ -37,6 +37,10 @@ def check_options(options) -> None:
         raise ValueError(f"smoothing must lie between 0 and 1, got {options.smoothing}")
     if options.smoothing > 0 and options.weights == "counts":
         raise ValueError("smoothing is for frequencies; set weights='frequency' or 'tf-idf', or smoothing=0")
+    if options.smoothing > 0 and options.tf == "log":
+        raise ValueError("smoothing is for frequencies; set tf='frequency' or 'auto', or smoothing=0")
+    if options.norm not in (None, "l2"):
+        raise ValueError(f"norm={options.norm!r} is not known; use 'l2' (rows of length one) or None")
     _check_ngrams(options.ngrams)
 
 
