@@ -99,3 +99,17 @@ def test_empty_and_wrong_shapes():
     assert exact_rows(np.zeros((0, 3)), np.eye(3), np.zeros((0, 3))).shape == (0, 3)
     with pytest.raises(ValueError, match="A must be"):
         exact_rows(np.zeros((2, 3)), np.eye(2), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+@pytest.mark.parametrize("k, m", [(7, 6), (12, 5), (20, 3)])
+def test_lasso_of_more_unknowns_than_equations_is_optimal(k, m, nonnegative):
+    """Unknowns that depend on the support still have to come in where they lower the ℓ1 norm."""
+    rng = np.random.default_rng([k, m])
+    H, X = rng.normal(size=(k, m)), rng.normal(size=(50, m))
+    l1, A, B = 0.1, X @ H.T, H @ H.T
+    for F in (np.zeros((50, k)), coordinate_rows(A, B, np.zeros((50, k)), l1, 0.0, nonnegative, sweeps=3)[0]):
+        got = exact_rows(A, B, F, l1, 0.0, nonnegative)
+        slope = A - got @ B  # at the best rows: l1 times the sign where there is one, and no more elsewhere
+        assert (slope if nonnegative else np.abs(slope)).max() <= l1 * (1 + 1e-9)
+        np.testing.assert_allclose((got * slope).sum(axis=1), l1 * np.abs(got).sum(axis=1), atol=1e-10)

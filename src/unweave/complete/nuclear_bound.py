@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from unweave.complete.nuclear_scheme import dual_scale
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern
 from unweave.linalg.operators import small_gram
 from unweave.linalg.sparse import SparseProduct
-from unweave.solve.certificate import Certificate, bounded
+from unweave.solve.certificate import Certificate, bounded, dual_scale
 from unweave.solve.svd import truncated_svd
 
 MOST_PROVEN = 4096  # shorter side of the largest table whose bound is proven: a Gram of 128 MB

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, shrink, spectral_norm
 from unweave.linalg.entries import descend_rows, solve_rows
 from unweave.linalg.products import cross, gram, matmul
+from unweave.solve.certificate import dual_scale
 from unweave.solve.iterate import Loop
 from unweave.updates import LeastSquares
 
@@ -185,12 +186,6 @@ class Impute:
         rank[stage], objective[stage] = len(state["s"]), state["value"]
         state = {**state, "path_rank": rank, "path_objective": objective, "settled": bool(done and last)}
         return {**state, "stage": stage + 1, "in_stage": 0} if done and not last else state
-
-
-def dual_scale(inner: float, square: float, tau: float, norm: float) -> float:
-    """The c for which c·R is the best dual point: it maximises c⟨R, X⟩ − ½c²‖R‖² subject to c‖R‖₂ ≤ τ."""
-    tiny = np.finfo(np.float64).tiny
-    return max(0.0, min(inner / max(square, tiny), tau / max(norm, tiny)))
 
 
 def _without(B: NDArray, basis: NDArray) -> NDArray:

@@ -13,6 +13,7 @@ from unweave.objectives import Blocks, Dense
 from unweave.parallel import run
 from unweave.penalties import Free
 from unweave.select.auto import Counting, chooses
+from unweave.solve.certificate import of_spectrum
 from unweave.solve.closed import CentredSVD
 from unweave.solve.plan import Plan, describe, make_plan, spectral_words
 from unweave.solve.problem import Problem
@@ -147,9 +148,8 @@ class PCA(Counting, BaseFactorization):
         if svd is None:
             self.certificate_ = self._certificate(objective, problem, scheme, state["codes"], state["components"], None)
         else:
-            from unweave.solve.certificate import bounded
-
-            self.certificate_ = bounded("eckart-young", self.objective_, self.objective_, 0.5 * total, svd.exact)
+            kept = svd._replace(tail=2 * self.objective_)
+            self.certificate_ = of_spectrum(kept, objective, self.objective_)
         self.codes_ = None
         return None
 

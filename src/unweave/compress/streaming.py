@@ -74,7 +74,8 @@ def _update(pca, objective) -> None:
     pca._publish(problem, pca._full_components)
     pca._set_variances(_Shape((sums["n"], m), objective.dtype), s[:k], total, sums["n"])
     pca.objective_ = 0.5 * float(values[k:].sum())
-    pca.certificate_ = bounded("eckart-young", pca.objective_, pca.objective_, 0.5 * total)
+    rounding = float(np.finfo(objective.dtype).eps) * 0.5 * total  # blocks are multiplied in the type of the rows
+    pca.certificate_ = bounded("eckart-young", pca.objective_, pca.objective_, 0.5 * total, rounding=rounding)
     pca.codes_, pca.history_, pca.n_iter_ = None, History(), getattr(pca, "n_iter_", 0) + 1
     pca.plan_ = Plan(f"{sums['n']} rows seen in blocks", "running covariance", "", "", "none needed")
 

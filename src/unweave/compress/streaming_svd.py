@@ -43,7 +43,9 @@ def _merge(svd, objective) -> None:
     stacked = np.vstack([sums["s"][:, None] * sums["Vt"], block.s[:, None] * block.Vt]).astype(objective.dtype)
     both = truncated_svd(stacked, min(wide, *stacked.shape), codes=False)
     total = sums["total"] + 2 * float(objective.half_norm)
-    svd._sums = {"n": sums["n"] + objective.shape[0], "total": total, "s": both.s, "Vt": both.Vt}
+    # Triplets that were only searched for may add up to more than the rows hold: the bound is an estimate then.
+    exact = sums.get("exact", True) and block.exact and both.exact
+    svd._sums = {"n": sums["n"] + objective.shape[0], "total": total, "s": both.s, "Vt": both.Vt, "exact": exact}
 
 
 def _sums(svd, objective) -> dict:
@@ -70,7 +72,9 @@ def _update(svd, objective) -> None:
     svd.objective_ = max(0.0, 0.5 * (sums["total"] - _energy(s[:k])))
     svd.reconstruction_err_ = float(np.sqrt(2 * svd.objective_))
     bound = 0.5 * _energy(s[k:])
-    svd.certificate_ = bounded("eckart-young", bound, svd.objective_, 0.5 * sums["total"])
+    rounding = float(np.finfo(objective.dtype).eps) * 0.5 * sums["total"]  # the sketch is kept in the type of the rows
+    scale, exact = 0.5 * sums["total"], sums.get("exact", True)
+    svd.certificate_ = bounded("eckart-young", bound, svd.objective_, scale, exact, rounding)
     svd.codes_, svd.history_, svd.n_iter_ = None, History(), getattr(svd, "n_iter_", 0) + 1
     svd.plan_ = Plan(f"{sums['n']} rows seen in blocks", "merged truncated SVDs", "", "", "none needed")
     for name in ("explained_variance_", "explained_variance_ratio_"):  # of a fit; they need the codes of all rows

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from unweave.explain.nonneg_base import NonNegativeModel
 from unweave.explain.nonneg_symmetric import SymmetricDescent, similarity
+from unweave.factorization.door import reopen_table
+from unweave.parallel import single_blas
 from unweave.penalties import NonNegative
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, check_init, describe, given_start
@@ -133,6 +136,15 @@ class SymmetricNMF(NonNegativeModel):
         if certify.bound_is_cheap(objective, problem, self.n_iter_):
             return certify.eckart_young(objective, problem, self.objective_)
         return certify.Certificate("kkt", 0.0, scheme.residual(U), True, self.objective_)
+
+    def certify(self, X):
+        """The Eckart–Young certificate of the similarities the model was fitted to, at whatever cost."""
+        check_is_fitted(self)
+        with single_blas():
+            objective = similarity(reopen_table(self, X, self.missing, self._learned))
+            value = objective.accurate_value(self.codes_, self._full_components)
+            self.certificate_ = certify.eckart_young(objective, self._sentence, value)
+        return self.certificate_
 
     def fit_predict(self, X, y=None):
         """Fit, and the cluster of every node."""

@@ -130,13 +130,13 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         svd, value = getattr(scheme, "svd", None), self.objective_
         nuclear = problem.codes.name == problem.components.name == "ridge"
         nuclear = nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
-        if nuclear or (problem.components.name == "fixed" and problem.codes.convex):
+        if nuclear or problem.components.name == "fixed":
             gap = certify.duality(objective, problem, U, Z, value)
             if gap is not None:
                 return gap
         if certify.can_bound(objective, problem) and problem.components.name != "fixed":
             if svd is not None:
-                return certify.bounded("eckart-young", 0.5 * svd.tail, value, objective.half_norm, svd.exact)
+                return certify.of_spectrum(svd, objective, value)
             if certify.bound_is_cheap(objective, problem, self.n_iter_):
                 return certify.eckart_young(objective, problem, value)
         return certify.stationarity(objective, problem, U, Z, value, rows)
@@ -147,9 +147,13 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Eckart–Young for the squared loss with everything observed, a duality gap for convex problems, otherwise the
         KKT residual. The result is kept as ``certificate_``.
         """
+        return self._certify(X)
+
+    def _certify(self, X, weights=None) -> Certificate:
         check_is_fitted(self)
+        self._learned.need_weights(weights, "weights")
         with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
+            objective = reopen_table(self, X, self.missing, self._learned, weights=weights)
             problem, Z = self._sentence, self._full_components
             U = left_half_step(objective, problem, self._left, Z, half=self._code_half(objective))
             if problem.codes.name in _TIED and self.codes_ is not None and len(self.codes_) == objective.shape[0]:

@@ -23,11 +23,20 @@ _ANY_NUMBER = ("squared", "weighted", "huber")  # losses that learn nothing from
 
 @dataclass
 class Learned:
-    """What reading the training table taught: the loss with its levels and scales, and levels of text columns."""
+    """What reading the training table taught: the loss with its levels and scales, and levels of text columns.
+
+    `weighted` says that the call gave weights, without which a certificate would be one of another problem.
+    """
 
     loss: Loss
     levels: dict[int, list]
     mixed: bool
+    weighted: bool = False
+
+    def need_weights(self, weights, name: str) -> None:
+        """Raise where the fit had weights and whoever asks about it has not."""
+        if self.weighted and weights is None:
+            raise ValueError(f"the model was fitted with {name}: pass them to certify too, certify(X, {name}=...)")
 
 
 def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective, Learned]:
@@ -48,7 +57,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
     if specs is not None and len(specs) != table.shape[1]:
         raise ValueError(f"loss has {len(specs)} entries, but X has {table.shape[1]} columns: give one loss a column")
     ready = _prepare(get_loss(specs if specs is not None else loss), table)
-    learned = Learned(ready, levels, specs is not None)
+    learned = Learned(ready, levels, specs is not None, weights is not None)
     return make_objective(table, ready, weights), learned
 
 

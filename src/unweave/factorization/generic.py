@@ -141,6 +141,14 @@ class Factorization(BaseFactorization):
         """
         return self._transform(X, weights)
 
+    def certify(self, X, *, weights=None):
+        """The best certificate there is for the fitted model, on the table and the weights that it was fitted to.
+
+        Eckart–Young for the squared loss with everything observed, a duality gap for convex problems, otherwise the
+        KKT residual. The result is kept as ``certificate_``.
+        """
+        return self._certify(X, weights)
+
     def _loss(self):
         return self.loss
 

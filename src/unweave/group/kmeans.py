@@ -132,6 +132,7 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         """
         with single_blas():
             objective, learned = self._open(X)
+            learned.weighted = sample_weight is not None
             weights = self._weights = row_weights(sample_weight, objective.shape[0])
             if self.coreset is not None:
                 fit_on_coreset(self, self.coreset, objective, learned, weights)
@@ -194,19 +195,20 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         self.cluster_centers_, self.n_parameters_ = self.components_, Z.size + 1
 
     def _certificate(self, objective, problem, scheme, labels, Z, rows):
-        bounded = self._weights is None and certify.can_bound(objective, problem)
-        if bounded and certify.bound_is_cheap(objective, problem, self.n_iter_):
-            return certify.eckart_young(objective, problem, self.objective_)
+        if certify.can_bound(objective, problem) and certify.bound_is_cheap(objective, problem, self.n_iter_):
+            return certify.eckart_young(objective, problem, self.objective_, self._weights)
         return certify.Certificate("kkt", 0.0, residual(scheme, labels, Z), True, self.objective_)
 
-    def certify(self, X):
-        """The Eckart–Young certificate on the table the model was fitted to, at whatever cost."""
+    def certify(self, X, *, sample_weight=None):
+        """The Eckart–Young certificate on the table and the weights the model was fitted to, at whatever cost."""
         with single_blas():
             objective = self._reopen(X)
+            self._learned.need_weights(sample_weight, "sample_weight")
             if not certify.can_bound(objective, self._sentence):
                 return self.certificate_
-            _, losses = nearest(objective, self.cluster_centers_)
-            self.certificate_ = certify.eckart_young(objective, self._sentence, float(losses.sum()))
+            weights = row_weights(sample_weight, objective.shape[0])
+            value = total(nearest(objective, self.cluster_centers_)[1], weights)
+            self.certificate_ = certify.eckart_young(objective, self._sentence, value, weights)
         return self.certificate_
 
     def predict(self, X):

@@ -168,7 +168,8 @@ class SpectralClustering(RowGraph, Counting, Showing, ClusterMixin, BaseEstimato
         self.codes_ = one_hot(self.labels_, found, np.float64)
         self.objective_ = normalised_cut(W, self.labels_[self._first], found)
         bound = float(np.maximum(0.0, 1.0 - self.eigenvalues_[:found]).sum())
-        self.certificate_ = bounded("duality", bound, self.objective_, float(k))
+        # Eigenvalues of a large graph are searched for, to 1e-8 from below.
+        self.certificate_ = bounded("duality", bound, self.objective_, float(k), rounding=1e-8 * found)
         if self._rows is not None:
             self.cluster_centers_ = self.components_ = group_means(self._rows, self.labels_, found)
 

@@ -88,6 +88,31 @@ def _towards(support, size, z, f, sign):
 
 
 @kernel
+def _slide(B, support, size, L, t, way, z, f, sign):
+    """Let t in, though it depends on the support: f moves so that the fit stays and ‖f‖₁ falls, until an entry is zero.
+
+    Returns whether one was met; then t has its value and sign, and the caller takes what is zero off the support.
+    """
+    for i in range(size):
+        z[i] = -B[support[i], t] * way
+    _solve(L, size, z)
+    share, first = 0.0, -1
+    for i in range(size):
+        if z[i] * f[support[i]] < 0:
+            ratio = -f[support[i]] / z[i]
+            if first < 0 or ratio < share:
+                share, first = ratio, i
+    if first < 0:
+        return False
+    for i in range(size):
+        moved = f[support[i]] + share * z[i]
+        f[support[i]] = moved if moved * sign[support[i]] > 0 else 0.0
+    f[support[first]] = 0
+    f[t], sign[t] = share * way, way
+    return True
+
+
+@kernel
 def _entering(B, a, l1, nonnegative, support, size, f, sign, barred):
     """The unknown at zero that gains most in its own scale, with its sign; (-1, 0) where none gains."""
     best, found, way = 0.0, -1, 0.0
@@ -126,8 +151,8 @@ def solve_row(B, a, l1, nonnegative, tolerance, f, L, support, z, sign, barred):
     """Minimise ½fBf − f·a + l1·|f|₁ (f ≥ 0) from the support of `f`, in place.
 
     The Lawson–Hanson method: exact on a support, which loses an unknown that would change its sign and gains the one
-    with the steepest slope, until none has one. Unknowns that depend on the support are left at zero; returns whether
-    there were any, so that other answers may be as good.
+    with the steepest slope, until none has one. An unknown that depends on the support takes the place of another where
+    that lowers ‖f‖₁, else it is left at zero; returns whether there were any, so that other answers may be as good.
     """
     k = len(a)
     size, ties = 0, False
@@ -150,6 +175,7 @@ def solve_row(B, a, l1, nonnegative, tolerance, f, L, support, z, sign, barred):
             arrived = _towards(support, size, z, f, sign)
             size = size if arrived else _without_zeros(B, support, size, L, f, sign, tolerance)
         t, way = _entering(B, a, l1, nonnegative, support, size, f, sign, barred)
+        slid = False
         while t >= 0:
             # one that rounding would send the wrong way, or that depends on the others, waits until another has gone in
             barred[t] = True
@@ -161,11 +187,22 @@ def solve_row(B, a, l1, nonnegative, tolerance, f, L, support, z, sign, barred):
                     break
             else:
                 ties = True
+                slid = l1 > 0 and _slide(B, support, size, L, t, way, z, f, sign)
+                if slid:
+                    break
             t, way = _entering(B, a, l1, nonnegative, support, size, f, sign, barred)
         if t < 0:
             break
         for r in range(k):
             barred[r] = False
+        if slid:
+            size = _without_zeros(B, support, size, L, f, sign, tolerance)
+            if _append(B, support, size, L, t, tolerance):
+                size += 1
+            else:
+                f[t] = sign[t] = 0
+            arrived = False
+            continue
         sign[t] = way
         size += 1
         arrived = _towards(support, size, z, f, sign)

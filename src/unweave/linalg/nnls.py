@@ -53,8 +53,10 @@ def exact_entries(
     >>> exact_entries(indptr, indices, data, None, H, np.ones((1, 2)), 0.5)
     array([[1.5, 0. ]])
     """
-    entries = normalise(indptr, indices, data, weights, H)
-    out = np.array(F, dtype=entries.H.dtype, order="C")
+    # The Gram of float32 numbers does not tell components apart that these do.
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    entries = normalise(indptr, indices, np.asarray(data, np.float64), weights, np.asarray(H, np.float64))
+    out = np.array(F, dtype=np.float64, order="C")
     k = out.shape[1]
     scalars = float(l1), float(ridge), bool(nonnegative), max(k, 1) * float(np.finfo(out.dtype).eps)
     spread(
@@ -63,4 +65,4 @@ def exact_entries(
         k * (k + 8),
         k**3 + 1000,
     )
-    return out
+    return out.astype(np.result_type(H), copy=False)

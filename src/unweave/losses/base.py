@@ -37,12 +37,14 @@ class Loss(BaseEstimator):
     width : prediction columns a data column
     nonnegative : whether data and predictions must be at least 0
     power : where nonnegative, the root under which a multiplicative update takes its ratio so that it never climbs
+    convex : whether `value` is, in p
     reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
 
     name: ClassVar[str] = ""
     nonnegative: bool = False
+    convex: bool = True
     power: float = 1.0
     reweights: bool = False
 

@@ -84,6 +84,10 @@ class ColumnLosses(Loss):
         return any(loss.nonnegative for loss in self._parts())
 
     @property
+    def convex(self) -> bool:  # type: ignore[override]
+        return all(loss.convex for loss in self._parts())
+
+    @property
     def reweights(self) -> bool:  # type: ignore[override]
         """Whether every column has a quadratic majoriser."""
         return all(type(loss).weights is not Loss.weights for loss in self._parts())

@@ -26,6 +26,7 @@ class ItakuraSaito(Loss):
 
     name = "itakura-saito"
     nonnegative = True
+    convex = False
     power = 0.5
 
     def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -44,6 +44,10 @@ class Objective:
         """The objective of some rows only, or None when that is not cheaper."""
         return None
 
+    def in_double(self) -> Objective:
+        """The same objective with its numbers in float64: for proofs, which rounding must not touch."""
+        raise NotImplementedError("this objective is not held in memory")
+
     # -- row models ----------------------------------------------------------------------------------------------
 
     def rows_given(self, Z: NDArray) -> RowModel:

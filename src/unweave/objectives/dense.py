@@ -30,6 +30,10 @@ class Dense(Objective):
     def take(self, rows):
         return Dense(self.X[rows], self.loss, None if self.weights is None else self.weights[rows])
 
+    def in_double(self):
+        weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
+        return Dense(self.X.astype(np.float64, copy=False), self.loss, weights)
+
     @property
     def heaviest(self):
         return 1.0 if self.weights is None or not self.weights.size else float(self.weights.max())

@@ -36,6 +36,10 @@ class Observed(Objective):
     def take(self, rows):
         return Observed(self.X[rows], self.loss, None if self.weights is None else self.weights[rows])
 
+    def in_double(self):
+        weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
+        return Observed(self.X.astype(np.float64, copy=False), self.loss, weights)
+
     @property
     def heaviest(self):
         return 1.0 if self.weights is None or not self.weights.nnz else float(self.weights.data.max())

@@ -34,6 +34,9 @@ class Sparse(Objective):
     def take(self, rows):
         return Sparse(self.X[rows], self.loss)
 
+    def in_double(self):
+        return Sparse(self.X.astype(np.float64, copy=False), self.loss)
+
     @cached_property
     def product(self) -> SparseProduct:
         return SparseProduct(self.X)

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from unweave.linalg.entries import predict_entries
 from unweave.linalg.sparse import SparseProduct
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
-from unweave.objectives.models import Quadratic, RowModel
-from unweave.solve.alternate import sides
+from unweave.objectives.models import RowModel
+from unweave.parallel import chunks
+from unweave.solve.alternate import sides, transform_effort
 from unweave.solve.closed import decompose
 from unweave.solve.problem import Problem
 from unweave.solve.spectrum import spectrum_tail, tail_flops
 from unweave.solve.svd import truncated_svd
-from unweave.updates import Half
+from unweave.solve.triplets import SVDResult
+from unweave.updates import Coordinate, Half, LeastSquares
 
+_BLOCK = 1 << 22  # entries of the rows that are looked at together
 _MOST_RESIDUAL = 1 << 26  # entries of a residual that is made dense
 
 
@@ -72,13 +75,15 @@ class Certificate:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def bounded(kind: str, bound: float, objective: float, scale: float, exact: bool = True) -> Certificate:
-    """A certificate from a lower bound; rounding may not lift the bound above the objective.
+def bounded(
+    kind: str, bound: float, objective: float, scale: float, exact: bool = True, rounding: float = 0.0
+) -> Certificate:
+    """A certificate from a lower bound, less what rounding may have added to it, and never above the objective.
 
     `scale` is the objective of predicting nothing: a bound below its rounding counts as zero there.
     """
-    bound = float(min(max(bound, 0.0), objective))
-    floor = max(bound, 1e-14 * scale, np.finfo(np.float64).tiny)
+    bound = float(min(max(bound - rounding, 0.0), objective))
+    floor = max(bound, rounding, 1e-14 * scale, np.finfo(np.float64).tiny)
     return Certificate(kind, bound, max(0.0, (objective - bound) / floor), exact, float(objective))
 
 
@@ -106,25 +111,64 @@ def can_bound(objective: Objective, problem: Problem) -> bool:
     return objective.squared and objective.complete and problem.loss.name == "squared"
 
 
-def eckart_young(objective: Objective, problem: Problem, value: float) -> Certificate:
-    """½ Σ of the squared singular values that rank k must leave, exact for a shorter side up to 2000."""
+def eckart_young(
+    objective: Objective, problem: Problem, value: float, row_weights: NDArray | None = None
+) -> Certificate:
+    """½ Σ of the squared singular values that rank k must leave, exact for a shorter side up to 2000.
+
+    With weights w of the rows these are the singular values of √w_i·x_i: multiplying rows leaves the rank as it is.
+    """
     best, exact = 0.0, True
     for rank, centred in tails_of(problem):
-        tail, sure = _tail(objective, rank, centred)
+        tail, sure = _tail(objective, rank, centred) if row_weights is None else _weighted_tail(
+            objective, rank, centred, row_weights
+        )
         if 0.5 * tail > best:
             best, exact = 0.5 * tail, sure
-    return bounded("eckart-young", best, value, objective.half_norm, exact)
+    heaviest = 1.0 if row_weights is None else float(row_weights.max(initial=0.0))
+    scale = heaviest * objective.half_norm
+    return bounded("eckart-young", best, value, scale, exact, _rounding(min(objective.shape), scale))
+
+
+def of_spectrum(svd: SVDResult, objective: Objective, value: float) -> Certificate:
+    """The Eckart–Young certificate from the decomposition that was the fit itself."""
+    scale = 0.5 * svd.total
+    rounding = _rounding(min(objective.shape), scale)
+    if svd.method == "gram" and objective.dtype == np.float32:
+        rounding = float(np.finfo(np.float32).eps) * scale  # blocks of such a Gram are multiplied in float32
+    return bounded("eckart-young", 0.5 * svd.tail, value, scale, svd.exact, rounding)
+
+
+def _rounding(side: int, scale: float) -> float:
+    """How far sums over a table of this side, or of its squared singular values, may be off in double precision."""
+    return side * float(np.finfo(np.float64).eps) * scale
 
 
 def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
     if isinstance(objective, Blocks):
         return decompose(objective, min(rank, objective.shape[1]), "mean" if centred else None).tail, True
     assert isinstance(objective, Dense | Sparse)
-    X = objective.product if isinstance(objective, Sparse) else objective.X
+    return _table_tail(objective.product if isinstance(objective, Sparse) else objective.X, rank, centred)
+
+
+def _table_tail(X, rank: int, centred: bool) -> tuple[float, bool]:
     shift = "mean" if centred else None
-    if min(objective.shape) <= 2000:
-        return float(spectrum_tail(X, [min(rank, *objective.shape)], shift=shift)[0]), True
-    return truncated_svd(X, min(rank, *objective.shape), shift=shift, codes=False).tail, False
+    if min(X.shape) <= 2000:
+        return float(spectrum_tail(X, [min(rank, *X.shape)], shift=shift)[0]), True
+    return truncated_svd(X, min(rank, *X.shape), shift=shift, codes=False).tail, False
+
+
+def _weighted_tail(objective: Objective, rank: int, centred: bool, weights: NDArray) -> tuple[float, bool]:
+    """As :func:`_tail` for weighted rows; of a sparse table about its mean nothing is said."""
+    if not isinstance(objective, Dense | Sparse):
+        raise ValueError("a certificate with weights needs one table in memory, not blocks")
+    if centred and (isinstance(objective, Sparse) or not weights.sum() > 0):
+        return 0.0, True
+    roots = np.sqrt(weights.astype(np.float64))
+    if isinstance(objective, Sparse):
+        return _table_tail(sp.csr_array(objective.X.astype(np.float64).multiply(roots[:, None])), rank, False)
+    middle = np.average(objective.X, axis=0, weights=weights) if centred else 0.0
+    return _table_tail(roots[:, None] * (objective.X - middle), rank, False)
 
 
 def bound_is_cheap(objective: Objective, problem: Problem, n_iter: int) -> bool:
@@ -139,80 +183,123 @@ def bound_is_cheap(objective: Objective, problem: Problem, n_iter: int) -> bool:
 
 
 def duality(objective: Objective, problem: Problem, U: NDArray, Z: NDArray, value: float) -> Certificate | None:
-    """A duality gap where the problem is convex: components fixed, or the nuclear norm; None elsewhere."""
+    """A duality gap where the problem is convex: components fixed, or the nuclear norm; None elsewhere.
+
+    All of it is found in double precision: any dual point proves its bound, whatever rounding made of U and Z.
+    """
     if objective.in_blocks:
         return None
-    scale = float(objective.row_values(np.zeros_like(U), Z).sum())
-    if problem.components.name == "fixed" and problem.codes.convex:
-        gap = _codes_gap(objective, problem, U, Z)
-        return None if gap is None else bounded("duality", value - gap, value, scale)
-    if problem.codes.name == problem.components.name == "ridge" and objective.squared and not problem.biases:
-        return _nuclear_gap(objective, problem, U, Z, value, scale)
-    return None
+    if problem.components.name == "fixed":
+        return _codes_bound(objective, problem, U, Z, value)
+    nuclear = problem.codes.name == problem.components.name == "ridge" and not problem.held_codes
+    return _nuclear_gap(objective, problem, U, Z, value) if nuclear and objective.squared else None
 
 
-def _codes_gap(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> float | None:
-    """Σ over rows of ⟨∇, f⟩ − min over the constraint (Frank–Wolfe), or Fenchel's gap for the lasso."""
-    model = objective.rows_given(Z)
-    name = problem.codes.name
-    if name in ("simplex", "l1-ball", "l2-ball"):
-        g, U64 = model.gradient(U).astype(np.float64), U.astype(np.float64)
-        inner = (g * U64).sum(axis=1)
-        if name == "simplex":
-            best = g.min(axis=1)
-        else:
-            best = -problem.codes.radius * np.linalg.norm(g, ord=np.inf if name == "l1-ball" else 2, axis=1)
-        return float(np.maximum(inner - best, 0).sum())
-    terms = problem.codes.separable_terms()
-    if terms is None or not isinstance(model, Quadratic) or not terms[0]:
-        return None
-    return _lasso_gap(model, U, *terms)
+def _codes_bound(objective: Objective, problem: Problem, U: NDArray, Z: NDArray, value: float) -> Certificate | None:
+    """Σ over rows of objective − gap, a block of rows at a time; None where no gap is known.
 
-
-def _lasso_gap(model: Quadratic, U: NDArray, l1: float, ridge: float, nonnegative: bool) -> float:
-    """Primal minus dual value of ½‖x − fZ‖² + l1‖f‖₁ + ½·ridge‖f‖², from products with the Gram only.
-
-    The dual point is the residual, scaled by s ≤ 1 until its products with the components are allowed; ridge is data
-    (√ridge·I appended to Z).
+    Any codes prove a bound. Under the squared loss with penalties on single entries the best ones in double precision
+    do, so that the gap is what the codes of the fit, in their own precision, really leave.
     """
-    A, B, F = model.cross.astype(np.float64), model.gram + ridge * np.eye(len(model.gram)), U.astype(np.float64)
-    slope = A - F @ B  # products of the residual with the components, ridge rows included
+    if not (problem.codes.convex and objective.loss.convex):
+        return None
+    half, held = sides(problem)[0], problem.held_codes
+    free, Z = [t for t in range(U.shape[1]) if t not in held], Z.astype(np.float64)
+    bound = scale = 0.0
+    for start, stop in chunks(len(U), max(1, _BLOCK // max(1, objective.shape[1]))):
+        rows = objective.take(np.arange(start, stop))
+        assert rows is not None, "tables in memory can be taken apart"
+        rows, F = rows.in_double(), U[start:stop].astype(np.float64)
+        model = rows.rows_given(Z).hold(F, held)
+        F[:, free] = part = _polished(model, np.ascontiguousarray(F[:, free]), half)
+        losses = rows.row_values(F, Z)
+        gaps = _row_gaps(model, part, half, losses)
+        if gaps is None:
+            return None
+        bound += float(np.maximum(losses + half.row_values(part) - gaps, 0).sum())
+        scale += float(rows.row_values(np.zeros_like(F), Z).sum())
+    if not bound > 0 and value > _rounding(sum(objective.shape), scale):
+        return None
+    return bounded("duality", bound, value, scale, rounding=_rounding(sum(objective.shape), scale))
+
+
+def _polished(model: RowModel, F: NDArray, half: Half) -> NDArray:
+    """The exact rows where a quadratic loss meets terms on single entries, otherwise the rows as they are."""
+    terms = half.terms
+    if terms is None or model.kind not in ("quadratic", "entries"):
+        return F
+    update = Coordinate() if terms[0] or terms[2] else LeastSquares()
+    return update(model, F, half, transform_effort(np.float64))
+
+
+def _row_gaps(model: RowModel, F: NDArray, half: Half, losses: NDArray) -> NDArray | None:
+    """How far each row can lie above its best, at most: Frank and Wolfe's gap, Fenchel's, or that of the quadratic."""
+    name, terms = half.penalty.name, half.terms
+    if name in ("simplex", "l1-ball", "l2-ball"):
+        slope = model.gradient(F)
+        if name == "simplex":
+            best = slope.min(axis=1)
+        else:
+            best = -half.penalty.radius * np.linalg.norm(slope, ord=np.inf if name == "l1-ball" else 2, axis=1)
+        return np.maximum((slope * F).sum(axis=1) - best, 0)
+    if terms is None or model.kind not in ("quadratic", "entries"):
+        return None
+    return _lasso_gaps(model, F, losses, *terms) if terms[0] else model.most_fall(F, terms[1], terms[2])
+
+
+def _lasso_gaps(model: RowModel, F: NDArray, losses: NDArray, l1: float, ridge: float, nonnegative: bool) -> NDArray:
+    """Primal minus dual value of ½Σ w(x − fZ)² + l1‖f‖₁ + ½·ridge‖f‖² for each row f, from its loss and slope.
+
+    The dual point is w∘r, r the residual, scaled by s ≤ 1 until its products with the components are allowed; ridge is
+    data (√ridge·I appended to Z).
+    """
+    slope = -(model.gradient(F) + ridge * F)  # products of w∘r with the components, ridge rows included
     reach = slope.max(axis=1) if nonnegative else np.abs(slope).max(axis=1)
     s = np.minimum(1, l1 / np.maximum(reach, np.finfo(np.float64).tiny))
-    # P = ½‖r‖² + l1‖f‖₁ and D = s⟨r, x⟩ − ½s²‖r‖² with x = r + fZ, so P − D = ½(1 − s)²‖r‖² + l1‖f‖₁ − s⟨r, fZ⟩.
+    # P = ½Σwr² + l1‖f‖₁ and D = s⟨w∘r, x⟩ − ½s²Σwr² with x = r + fZ: P − D = ½(1 − s)²Σwr² + l1‖f‖₁ − s⟨w∘r, fZ⟩.
     fitted = (F * slope).sum(axis=1)
-    residual = np.maximum(model.row_norms() - 2 * (F * A).sum(axis=1) + (F @ B * F).sum(axis=1), 0)
-    gap = 0.5 * (1 - s) ** 2 * residual + l1 * np.abs(F).sum(axis=1) - s * fitted
-    return float(np.maximum(gap, 0).sum())
+    square = 2 * losses + ridge * np.square(F).sum(axis=1)
+    return np.maximum(0.5 * (1 - s) ** 2 * square + l1 * np.abs(F).sum(axis=1) - s * fitted, 0)
 
 
-def _nuclear_gap(objective, problem: Problem, U, Z, value: float, scale: float) -> Certificate | None:
-    """The residual, scaled into the spectral ball of radius τ, is a point of the dual of ½‖X − M‖² + τ‖M‖₊.
+def _nuclear_gap(objective, problem: Problem, U, Z, value: float) -> Certificate | None:
+    """w∘r, scaled into the spectral ball of radius τ, is a point of the dual of ½Σ w(x − m)² + τ‖M‖₊.
 
-    None for a large sparse table with zeros as data, whose residual would be a dense one.
+    The dual is max ⟨Y, X⟩ − ½Σ y²/w over ‖Y‖₂ ≤ τ; Y = c·w∘r makes it c⟨w∘r, X⟩ − ½c²Σ w·r². None for a large sparse
+    table with zeros as data, whose residual would be a dense one.
     """
     if isinstance(objective, Sparse) and objective.shape[0] * objective.shape[1] > _MOST_RESIDUAL:
         return None
     tau = float(np.sqrt(problem.codes.strength * problem.components.strength))
-    R, inner, norm = _residual(objective, U, Z)
-    svd = truncated_svd(R, 1, codes=False)
+    slope, inner, square, scale = _residual(objective, U, Z)
+    svd = truncated_svd(slope, 1, codes=False)
     # A Krylov value may lie a little below the largest singular value: then the bound is an estimate, and says so.
-    top = float(svd.s[0]) * (1 + (1e-7 if svd.exact else 1e-3))
-    s = min(1.0, tau / max(top, np.finfo(np.float64).tiny))
-    return bounded("duality", s * inner - 0.5 * s * s * norm, value, scale, svd.exact)
+    c = dual_scale(inner, square, tau, float(svd.s[0]) * (1 + (1e-7 if svd.exact else 1e-3)))
+    bound, rounding = c * inner - 0.5 * c * c * square, _rounding(sum(objective.shape), scale)
+    return bounded("duality", bound, value, scale, svd.exact, rounding)
+
+
+def dual_scale(inner: float, square: float, tau: float, norm: float) -> float:
+    """The c for which c·R is the best dual point: it maximises c⟨R, X⟩ − ½c²‖R‖² subject to c‖R‖₂ ≤ τ."""
+    tiny = np.finfo(np.float64).tiny
+    return max(0.0, min(inner / max(square, tiny), tau / max(norm, tiny)))
 
 
 def _residual(objective, U, Z):
-    """R = X − U·Z where observed (sparse if X is partly observed), ⟨R, X⟩ and ‖R‖²."""
+    """w∘r with r = X − U·Z (sparse if X is partly observed), ⟨w∘r, X⟩, Σ w·r² and ½Σ w·x², all in float64."""
     if isinstance(objective, Observed):
         t = objective.by_row
-        r = t.data.astype(np.float64) - predict_entries(t.indptr, t.indices, np.ascontiguousarray(Z.T), U)
-        R = sp.csr_array((r, t.indices, t.indptr), shape=objective.shape)
-        return SparseProduct(R), float(np.vdot(r, t.data)), float(np.vdot(r, r))
+        x = t.data.astype(np.float64)
+        r = x - predict_entries(t.indptr, t.indices, np.ascontiguousarray(Z.T), U)
+        slope = t.scaled(r)
+        table = SparseProduct(sp.csr_array((slope, t.indices, t.indptr), shape=objective.shape))
+        return table, float(np.vdot(slope, x)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(t.scaled(x), x))
     X = objective.X.toarray() if isinstance(objective, Sparse) else objective.X
-    R = (X - U @ Z).astype(np.float64)
-    R = R if objective.complete else R * objective.weights
-    return R, float(np.vdot(R, X)), float(np.vdot(R, R))
+    X = X.astype(np.float64, copy=False)
+    r = X - (U @ Z).astype(np.float64)
+    w = 1.0 if objective.complete else objective.weights.astype(np.float64)
+    slope = w * r
+    return slope, float(np.vdot(slope, X)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(w * X, X))
 
 
 # -- stationarity ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,23 @@ def positive(bounds: NDArray, dtype) -> NDArray:
     return np.where(bounds > floor, bounds, top if top > 0 else 1.0).astype(dtype)
 
 
+def without_rounding(slope: NDArray, size: NDArray) -> NDArray:
+    """The slope, zero where it is no more than the rounding of the terms of this size that it is made of."""
+    return np.where(np.abs(slope) <= 16 * np.finfo(np.float64).eps * size, 0.0, slope)
+
+
+def fall_along(gram: NDArray, slope: NDArray, ridge: float, strict: bool) -> NDArray[np.float64]:
+    """½ g(B + ridge)⁻¹g for each row g of `slope`; `strict`: infinite where g has a part that B does not hold at all."""
+    values, vectors = np.linalg.eigh(gram)
+    values = np.maximum(values, 0) + ridge
+    floor = len(values) * np.finfo(np.float64).eps * float(values.max(initial=0.0)) + np.finfo(np.float64).tiny
+    squares = np.square(slope @ vectors)
+    fall = 0.5 * (squares / np.maximum(values, floor)).sum(axis=1)
+    if strict:
+        fall[(squares[:, values <= floor] > 0).any(axis=1)] = np.inf
+    return fall
+
+
 class RowModel:
     """Loss of the rows of F (rows × k) with the other factor fixed.
 
@@ -52,6 +69,15 @@ class RowModel:
     def lipschitz(self) -> NDArray | None:
         """Lipschitz constants of the rows' gradients, shape (rows, 1) or (1, 1); None when there is none."""
         return None
+
+    def most_fall(self, F: NDArray, ridge: float, nonnegative: bool) -> NDArray[np.float64]:
+        """How far loss + ½·ridge‖f‖² of each row can fall at most (over f ≥ 0 if `nonnegative`), for quadratic losses.
+
+        With the slope g = g⁺ − g⁻ at f and the Gram B of the row, any other y ≥ 0 has
+        loss(y) ≥ loss(f) − ⟨g⁺, f⟩ − ½ g⁻(B + ridge)⁻¹g⁻: nothing at a minimum. Without signs it is all ½ g(B + ridge)⁻¹g,
+        the Newton decrement, which sees flat directions that a gradient step does not.
+        """
+        raise NotImplementedError("this row model is not quadratic")
 
     def take(self, rows: NDArray) -> RowModel | None:
         """The same model for some rows only, or None when that is not cheaper."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg import entries as kernels
-from unweave.objectives.models.base import RowModel, positive
+from unweave.objectives.models.base import RowModel, fall_along, positive, without_rounding
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,30 @@ class Entries(RowModel):
         sums = np.add.reduceat(np.append(weighted, 0), np.minimum(t.indptr[:-1], len(weighted)))
         sums[np.diff(t.indptr) == 0] = 0
         return positive(sums, self.dtype)[:, None]
+
+    def in_double(self) -> Entries:
+        """The same model with its numbers in float64."""
+        t = self.table
+        data, weights = t.data.astype(np.float64, copy=False), t.weights.astype(np.float64, copy=False)
+        table = EntryTable(t.indptr, t.indices, data, weights, t.n_columns)
+        return Entries(table, self.H.astype(np.float64, copy=False))
+
+    def most_fall(self, F, ridge, nonnegative):
+        model, F = self.in_double(), F.astype(np.float64, copy=False)
+        t, slope = model.table, model.gradient(F) + ridge * F
+        if not nonnegative:
+            best = kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, F, ridge)
+            return np.maximum(0.5 * (slope * (F - best)).sum(axis=1), 0)
+        absolute = Entries(t.with_data(-np.abs(t.data)), np.abs(model.H))
+        slope = without_rounding(slope, absolute.gradient(np.abs(F)))
+        up = np.maximum(slope, 0)
+        fall = (up * F).sum(axis=1)
+        for i in np.flatnonzero((slope < 0).any(axis=1)):
+            span = slice(t.indptr[i], t.indptr[i + 1])
+            H = model.H[t.indices[span]]
+            gram = H.T @ (H * t.weights[span, None]) if t.weights.size else H.T @ H
+            fall[i] += fall_along(gram, (slope - up)[i : i + 1], ridge, True)[0]
+        return fall
 
     def take(self, rows):
         return Entries(self.table.take(rows), self.H)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg.products import gram, matmul
-from unweave.objectives.models.base import RowModel, positive
+from unweave.objectives.models.base import RowModel, fall_along, positive, without_rounding
 
 
 class Quadratic(RowModel):
@@ -61,6 +61,13 @@ class Quadratic(RowModel):
     def lipschitz(self):
         top = np.linalg.eigvalsh(self.gram)[-1] if self.gram.size else 0.0
         return positive(np.array([[top]]), self.dtype)
+
+    def most_fall(self, F, ridge, nonnegative):
+        F = F.astype(np.float64, copy=False)
+        size = matmul(np.abs(F), np.abs(self.gram)) + np.abs(self.cross)
+        slope = without_rounding(matmul(F, self.gram) + ridge * F - self.cross, size)
+        up = np.maximum(slope, 0) if nonnegative else np.zeros_like(slope)
+        return (up * F).sum(axis=1) + fall_along(self.gram, slope - up, ridge, nonnegative)
 
     def take(self, rows):
         norms = None if self._norms is None else lambda: self.row_norms()[rows]
