@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+from unweave import Factorization
+from unweave.factorization.door import open_table
 from unweave.losses import LOSSES, ColumnLosses, Weighted, get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
 from unweave.objectives.models import Quadratic
@@ -383,3 +386,86 @@ def test_values_do_not_depend_on_the_threads(two_threads):
     U, Z = factors(objective, rng)
     one, two = two_threads(lambda: (objective.value(U, Z), objective.gradient(U, Z, "columns")))
     assert one[0] == two[0] and np.array_equal(one[1], two[1])
+
+
+# -- through the door --------------------------------------------------------------------------------------------------
+
+
+def through_the_door(name: str, odd: str, dtype) -> np.ndarray:
+    """A table of a loss as users have them, zeros among it: one row, the same column twice, far from 1, or plain."""
+    rng = np.random.default_rng(7)
+    X = table(name, rng, 1 if odd == "one row" else N)
+    if name == "ordinal":
+        X = -X  # zero is not the first level
+    if odd == "duplicate columns":
+        X[:, 1] = X[:, 0]
+    if odd in ("huge", "tiny") and name in IN_UNITS:
+        X = X * (1e12 if odd == "huge" else 1e-12)
+    return X.astype(dtype)
+
+
+IN_UNITS = ("squared", "absolute", "kl")
+ZEROS_ARE_DATA = [name for name in LOSSES if name not in ("weighted", "itakura-saito")]
+ODD = ["plain", "one row", "duplicate columns", "huge", "tiny"]
+
+
+def stored_as(X: np.ndarray) -> dict:
+    """The same table in every storage that takes zeros as data, each with its `missing`."""
+    half = X.shape[0] // 2
+    rows, columns = np.nonzero(np.ones(X.shape))
+    every = sp.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+    return {
+        "dense": (X, None),
+        "sparse": (sp.csr_array(X), None),
+        "every entry stored": (every, "zeros"),
+        "blocks": ([X[:half], X[half:]], None),
+        "sparse blocks": ([sp.csr_array(X[:half]), sp.csr_array(X[half:])], None),
+    }
+
+
+def with_holes(X: np.ndarray) -> dict:
+    """The same partly observed table in every storage."""
+    hole = np.random.default_rng(3).random(X.shape) < 0.3
+    hole[:, 0] = hole[-1] = False
+    half, Y = X.shape[0] // 2, np.where(hole, np.nan, X).astype(X.dtype)
+    rows, columns = np.nonzero(~hole)
+    stored = sp.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+    return {
+        "NaN": (Y, "nan"),
+        "stored": (stored, "zeros"),
+        "blocks": ([Y[:half], Y[half:]], "nan"),
+        "stored blocks": ([stored[:half], stored[half:]], "zeros"),
+    }
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("name", ZEROS_ARE_DATA)
+def test_the_same_factors_cost_the_same_however_the_table_is_stored(name, odd, dtype):
+    X = through_the_door(name, odd, dtype)
+    for storages in (stored_as(X), with_holes(X)):
+        costs, factor = {}, None
+        for storage, (data, missing) in storages.items():
+            estimator = Factorization(missing=missing)
+            objective, _ = open_table(estimator, data, missing, name)
+            factor = factor or factors(objective, np.random.default_rng(1))
+            U, Z = factor
+            scale = dtype(np.abs(X).max() or 1) if name in IN_UNITS else dtype(1)
+            costs[storage] = objective.value(U * scale, Z)
+            assert objective.value(0 * U, Z) >= 0
+        first = next(iter(costs.values()))
+        for storage, cost in costs.items():
+            assert cost == pytest.approx(first, rel=tolerance(dtype)), storage
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ZEROS_ARE_DATA)
+def test_fits_of_every_storage_end_at_the_same_objective(name):
+    X = through_the_door(name, "plain", np.float64)
+    side = "nonnegative" if name == "kl" else "ridge"
+    for storages in (stored_as(X), with_holes(X)):
+        # They may part on the way to one of several minima, so they begin near one.
+        first, missing = next(iter(storages.values()))
+        model = Factorization(2, loss=name, codes=side, components=side, missing=missing, max_iter=100).fit(first)
+        model.set_params(init=(model.codes_, model.components_), max_iter=5)
+        reached = [clone(model).set_params(missing=missing).fit(data).objective_ for data, missing in storages.values()]
+        np.testing.assert_allclose(reached, reached[0], rtol=1e-3, err_msg=str(list(storages)))

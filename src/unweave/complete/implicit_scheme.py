@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.table import check_table, is_blocks
+from unweave.data.table import check_table
 from unweave.linalg.implicit import Basis, Rows, basis_of, descend_rows, slope_rows, solve_rows, subspace_rows
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
@@ -33,9 +33,6 @@ _POWER_STEPS = 5  # of the power method, whose matrix is positive: the first sin
 
 def interactions(estimator, X, *, reset: bool) -> sp.csr_array:
     """The stored positive entries of a table as CSR, or an error that names the remedy."""
-    name = type(estimator).__name__
-    if is_blocks(X):
-        raise ValueError(f"{name} needs one table in memory, not blocks; feed further users to partial_fit")
     if isinstance(X, NamedTable):
         X = X.with_(missing=None)  # what is not stored was not bought: nothing is unknown here
     try:
@@ -47,8 +44,8 @@ def interactions(estimator, X, *, reset: bool) -> sp.csr_array:
     table = sp.csr_array(values)
     if table.nnz and table.data.min() < 0:
         raise ValueError(
-            f"Negative values in data passed to {name}: entries are counts or strengths of what happened, so drop "
-            "dislikes, or use MatrixCompletion for ratings"
+            f"Negative values in data passed to {type(estimator).__name__}: entries are counts or strengths of what "
+            "happened, so drop dislikes, or use MatrixCompletion for ratings"
         )
     if table.nnz and not table.data.all():
         table = table.copy()

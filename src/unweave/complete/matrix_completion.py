@@ -13,7 +13,6 @@ from unweave.complete.held_out import observed
 from unweave.complete.sampled import SWEEPS
 from unweave.complete.sgd import Descent, how_to_descend
 from unweave.factorization.settings import whole
-from unweave.objectives import Blocks
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate
 from unweave.solve.certificate import stationarity
@@ -90,6 +89,8 @@ class MatrixCompletion(Growing):
     (2008), Bayesian probabilistic matrix factorization using Markov chain Monte Carlo.
     """
 
+    _takes_blocks = False
+
     def __init__(
         self,
         n_components=10,
@@ -163,8 +164,6 @@ class MatrixCompletion(Growing):
             del self._given
 
     def _fit_objective(self, objective, learned):
-        if isinstance(objective, Blocks):
-            raise ValueError("MatrixCompletion.fit needs one table in memory; feed blocks to partial_fit")
         auto = self.n_components == "auto"
         self._rank, self.ridge_ = 1 if auto else whole(self.n_components, "n_components", 1), 0.0  # decided below
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)

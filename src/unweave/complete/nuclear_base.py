@@ -9,6 +9,8 @@ from unweave.solve.history import History
 class NuclearModel(BaseFactorization):
     """An estimator of a partly observed table under the nuclear norm."""
 
+    _takes_blocks = False
+
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows; the first call is a fit, and sets the strength and the rank."""
         if not hasattr(self, "components_"):

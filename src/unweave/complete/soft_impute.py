@@ -24,7 +24,6 @@ from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, observed_ent
 from unweave.factorization.base import penalties
 from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import generator, number, whole
-from unweave.objectives import Blocks
 from unweave.parallel import single_blas
 from unweave.penalties import Ridge
 from unweave.solve.alternate import left_half_step
@@ -129,8 +128,6 @@ class SoftImpute(NuclearModel):
         return Problem(self._most(shape), loss, ridge, ridge)
 
     def _fit_objective(self, objective, learned):
-        if isinstance(objective, Blocks):
-            raise ValueError("SoftImpute.fit needs one table in memory, not blocks: stack them")
         given_path(self.path)
         most = self._most(objective.shape)
         self.strength_ = self._choose_strength(objective, most, seed_of(generator(self.random_state)))

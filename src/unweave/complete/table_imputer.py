@@ -15,6 +15,7 @@ from unweave.complete.imputer_columns import Raw, learn_column
 from unweave.complete.imputer_experts import Data, Together
 from unweave.complete.imputer_frame import as_frame, check_names, kind_of, numbers_like, read_columns, write_columns
 from unweave.complete.imputer_layout import Layout, losses_of
+from unweave.data.table import refuse_blocks
 from unweave.factorization.settings import generator, make_loop, whole
 from unweave.factorization.showing import Showing
 from unweave.parallel import single_blas
@@ -209,6 +210,7 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         return raws, Data(self._layout, answers, seen)
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        refuse_blocks(self, X)
         X = as_frame(X)
         if kind_of(X) == "array":
             dtype = [np.float64, np.float32]

@@ -11,7 +11,6 @@ from unweave.complete.nuclear_dual import DualAscent
 from unweave.complete.nuclear_path import largest_strength
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, observed_entries
 from unweave.factorization.settings import number
-from unweave.objectives import Blocks
 from unweave.penalties import Free, Ridge
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan
@@ -99,11 +98,6 @@ class SingularValueThresholding(NuclearModel):
 
     def _problem(self, loss, shape, mixed):
         return Problem(min(shape), loss, Free(), Free())
-
-    def _fit_objective(self, objective, learned):
-        if isinstance(objective, Blocks):
-            raise ValueError("SingularValueThresholding.fit needs one table in memory, not blocks: stack them")
-        return super()._fit_objective(objective, learned)
 
     def _plan(self, objective, problem, rng):
         entries = observed_entries(objective).in_double()  # a dual point adds up hundreds of steps

@@ -45,8 +45,6 @@ def check_missing(missing) -> None:
 
 def check_table(estimator, X, missing, *, reset: bool) -> Table:
     """Validate `X` as scikit-learn does (names and number of columns included) and tell observed from missing."""
-    from sklearn.utils.validation import validate_data
-
     check_missing(missing)
     if isinstance(X, NamedTable):
         return _named_table(estimator, X, missing, reset=reset)
@@ -55,12 +53,30 @@ def check_table(estimator, X, missing, *, reset: bool) -> Table:
             f"X is a {type(X).__name__}, which can be read only once: give the blocks as a list, list(X), or feed each "
             "to partial_fit where the model has it"
         )
+    refuse_blocks(estimator, X)
+    table = _told_apart(_validated(estimator, X, reset=reset), missing, _can_miss(estimator))
+    if not _observed(table):
+        why = "nothing is stored in it" if sp.issparse(table.values) else "every value is missing"
+        raise ValueError(f"X has no observed entry: {why}")
+    return table
+
+
+def _validated(estimator, X, *, reset: bool):
+    """X as numbers in an array or a CSR matrix, its names and columns compared with those of the fit."""
+    from sklearn.utils.validation import validate_data
+
     _refuse_objects(X)
-    X = validate_data(
+    return validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), order="C",
         ensure_all_finite=False, estimator=type(estimator).__name__,
     )  # fmt: skip
-    return _told_apart(X, missing, _can_miss(estimator))
+
+
+def _observed(table: Table) -> bool:
+    """Whether a table has an entry that counts."""
+    if table.seen is None:
+        return True
+    return bool(np.any(table.seen)) if isinstance(table.seen, np.ndarray) else bool(sp.csr_array(table.values).nnz)
 
 
 def _can_miss(estimator) -> bool:
@@ -128,8 +144,6 @@ def _dense_table(X: NDArray, missing, can_miss: bool) -> Table:
             hole |= np.asarray(missing)
     if not hole.any():
         return Table(X, None)
-    if hole.all():
-        raise ValueError("X has no observed entry: every value is missing")
     return Table(np.where(hole, 0, X).astype(X.dtype, copy=False), ~hole)
 
 
@@ -152,8 +166,6 @@ def _sparse_table(X, missing, can_miss: bool) -> Table:
     if hole.any():
         coo = X.tocoo()
         X = sp.csr_array((coo.data[~hole], (coo.row[~hole], coo.col[~hole])), shape=X.shape)
-    if not X.nnz:
-        raise ValueError("X has no observed entry: nothing is stored in it")
     return Table(X, "stored")
 
 
@@ -171,9 +183,24 @@ def is_blocks(X) -> bool:
     return getattr(X[0], "ndim", 0) == 2
 
 
+def refuse_blocks(estimator, X, asked: str = "") -> None:
+    """Raise if X comes in row blocks, with the ways out that the model has; `asked` is what makes it need one table."""
+    if not is_blocks(X):
+        return
+    from sklearn.base import BaseEstimator
+
+    name = "this" if type(estimator) is BaseEstimator else type(estimator).__name__
+    more = ", or feed them to partial_fit one by one" if hasattr(estimator, "partial_fit") else ""
+    more += ", or say coreset=m" if "coreset" in getattr(estimator, "get_params", dict)() else ""
+    raise ValueError(
+        f"{name}{asked} needs X as one table in memory, not as a sequence of blocks: stack them (numpy.vstack, or "
+        f"scipy.sparse.vstack){more}"
+    )
+
+
 @dataclass(frozen=True)
 class BlockTables:
-    """Checked blocks, loaded one at a time; only sizes are kept."""
+    """Checked blocks, loaded one at a time; only sizes are kept. `places` are the blocks that have rows."""
 
     source: Sequence
     missing: object
@@ -182,8 +209,10 @@ class BlockTables:
     dtype: np.dtype
     n_columns: int
     can_miss: bool = True
+    places: Sequence[int] | None = None
 
     def load(self, i: int) -> Table:
+        i = i if self.places is None else self.places[i]
         return _block_table(self.source[i], self.missing, self.n_columns, self.dtype, i, self.can_miss)
 
     @property
@@ -196,14 +225,29 @@ def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
     check_missing(missing)
     if missing is not None and not isinstance(missing, str):
         raise ValueError("missing as a mask needs one table, not blocks; mark missing entries with NaN instead")
-    first = check_table(estimator, X[0], missing, reset=reset)
-    can_miss = _can_miss(estimator)
-    sizes, complete = [], True
+    can_miss, n_columns = _can_miss(estimator), _validated(estimator, filled_block(X), reset=reset).shape[1]
+    dtype = np.result_type(*(_float_of(X[i]) for i in range(len(X))))
+    sizes, complete, observed = [], True, False
     for i in range(len(X)):
-        table = _block_table(X[i], missing, first.shape[1], first.values.dtype, i, can_miss)
+        table = _block_table(X[i], missing, n_columns, dtype, i, can_miss)
         sizes.append(table.shape[0])
         complete &= table.seen is None
-    return BlockTables(X, missing, sizes, complete, first.values.dtype, first.shape[1], can_miss)
+        observed |= bool(table.shape[0]) and _observed(table)
+    if not observed:
+        raise ValueError("X has no observed entry: every value of every block is missing")
+    places = [i for i, size in enumerate(sizes) if size]
+    return BlockTables(X, missing, [sizes[i] for i in places], complete, dtype, n_columns, can_miss, places)
+
+
+def filled_block(X):
+    """The first block that has rows, else the first."""
+    return next((X[i] for i in range(len(X)) if getattr(X[i], "shape", (1,))[0]), X[0])
+
+
+def _float_of(block) -> np.dtype:
+    """The type that the numbers of a block, an array or a frame, are worked in."""
+    dtypes = getattr(block, "dtypes", [getattr(block, "dtype", np.float64)])
+    return np.dtype(np.float32 if all(dtype == np.float32 for dtype in dtypes) else np.float64)
 
 
 def _block_table(block, missing, n_columns: int, dtype, i: int, can_miss: bool) -> Table:

@@ -65,6 +65,7 @@ class ConvexNMF(NonNegativeModel):
     missing = None
     loss = "squared"
     init = solver = "auto"
+    _takes_blocks = False  # components are mixtures of all rows
 
     def __init__(
         self,
@@ -119,8 +120,6 @@ class ConvexNMF(NonNegativeModel):
         return fit_kernel(self, X)
 
     def _plan(self, objective, problem, rng):
-        if objective.in_blocks:
-            return super()._plan(objective, problem, rng)  # says why not
         X, k = objective.X, problem.n_components
         labels = group_labels(objective, k, rng)
         if objective.shape[0] > MOST_ROWS:

@@ -62,6 +62,7 @@ class OrthogonalNMF(NonNegativeModel):
 
     missing = None
     init = solver = "auto"
+    _takes_blocks = False  # an orthonormal factor ties all rows
 
     def __init__(
         self,
@@ -102,8 +103,6 @@ class OrthogonalNMF(NonNegativeModel):
         return Problem(self._number(), loss, *((bound, free) if self.side == "codes" else (free, bound)))
 
     def _plan(self, objective, problem, rng):
-        if objective.in_blocks:
-            raise ValueError("OrthogonalNMF needs one table in memory, not blocks")
         check_size(problem, *objective.shape)
         scheme = HalfLines(objective, self.side)
         labels = group_labels(_turned(objective) if self.side == "components" else objective, problem.n_components, rng)

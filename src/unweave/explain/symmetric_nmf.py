@@ -62,6 +62,7 @@ class SymmetricNMF(NonNegativeModel):
 
     missing = None
     solver = "auto"
+    _takes_blocks = False
 
     def __init__(
         self,
@@ -97,8 +98,6 @@ class SymmetricNMF(NonNegativeModel):
         return Problem(self._number(), loss, NonNegative(), NonNegative())
 
     def _fit_objective(self, objective, learned):
-        if objective.in_blocks:
-            raise ValueError("SymmetricNMF needs one table in memory, not blocks")
         return super()._fit_objective(similarity(objective), learned)
 
     def _plan(self, objective, problem, rng):

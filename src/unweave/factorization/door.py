@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,9 @@ from sklearn.base import clone
 
 from unweave.data.mixed import column_specs, encode_frame
 from unweave.data.named import NamedTable
-from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks
+from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks, refuse_blocks
 from unweave.losses import get_loss
-from unweave.losses.base import Loss
+from unweave.losses.base import Loss, Pieces
 from unweave.losses.squared import Squared
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 
@@ -44,9 +45,9 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
     specs = column_specs(loss, X)
     X = _plain(X, specs is not None)
     if is_blocks(X):
-        if specs is not None or weights is not None:
-            raise ValueError("losses a column and weights need one table in memory, not blocks")
-        return _open_blocks(estimator, X, missing, get_loss(loss))
+        if not getattr(estimator, "_takes_blocks", True):
+            refuse_blocks(estimator, X)
+        return _open_blocks(estimator, X, missing, get_loss(loss), weights)
     levels: dict[int, list] = {}
     if specs is not None:
         frame = X
@@ -56,7 +57,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
     table = check_table(estimator, X, missing, reset=True)
     if specs is not None and len(specs) != table.shape[1]:
         raise ValueError(f"loss has {len(specs)} entries, but X has {table.shape[1]} columns: give one loss a column")
-    ready = _prepare(get_loss(specs if specs is not None else loss), table)
+    ready = _prepare(get_loss(specs if specs is not None else loss), lambda: [table])
     learned = Learned(ready, levels, specs is not None, weights is not None)
     return make_objective(table, ready, weights), learned
 
@@ -98,15 +99,39 @@ def _named(values, frame):
     return pandas.DataFrame(values, columns=frame.columns, index=frame.index)
 
 
-def _prepare(loss: Loss, table: Table) -> Loss:
+def _prepare(loss: Loss, tables: Callable[[], Iterable[Table]]) -> Loss:
+    """The loss with what all tables together teach it, however they are stored."""
     if loss.name in _ANY_NUMBER:
         return clone(loss.validate())
-    if isinstance(table.values, np.ndarray):
-        seen = table.seen
-        return loss.prepare(table.values if seen is None else np.where(seen, table.values, np.nan))
-    if table.seen is None and table.values.nnz < np.prod(table.shape):
-        return loss.prepare(np.append(table.values.data, 0))  # the zeros are data
-    return loss.prepare(table.values.data)
+    if loss.name == "columns":
+        (table,) = map(_unpacked, tables())
+        return loss.prepare(_entries(table)[0])
+    return loss.prepare_from(Pieces(lambda: map(_entries, tables())))
+
+
+def _entries(table: Table) -> tuple[NDArray, int]:
+    """The entries of a table that are written out (NaN: not observed), and the number of zeros that are not."""
+    values: Any = table.values
+    if sp.issparse(values):
+        return values.data, _zeros(table)
+    return (values if table.seen is None else np.where(table.seen, values, np.nan).astype(values.dtype)), 0
+
+
+def _zeros(table: Table) -> int:
+    """Zeros that are data and not stored."""
+    values: Any = table.values
+    return table.shape[0] * table.shape[1] - values.nnz if sp.issparse(values) and table.seen is None else 0
+
+
+def _unpacked(table: Table) -> Table:
+    """The same table as an array."""
+    values: Any = table.values
+    if not sp.issparse(values):
+        return table
+    if table.seen is None:
+        return Table(values.toarray(), None)
+    stored = sp.csr_array((np.ones(values.nnz, bool), values.indices, values.indptr), shape=values.shape)
+    return Table(values.toarray(), stored.toarray())
 
 
 def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
@@ -137,13 +162,9 @@ def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
     values: Any = table.values
     if weights is not None:
         raise ValueError("weights need a dense X; pass X.toarray() with missing='zeros' if zeros are unobserved")
-    if loss.name == "columns" or loss.prediction_columns(1) != 1:
-        dense, seen = values.toarray(), None
-        if table.seen is not None:
-            seen = sp.csr_array(
-                (np.ones(values.nnz, bool), values.indices, values.indptr), shape=values.shape
-            ).toarray()
-        return make_objective(Table(dense, seen), loss)
+    zero = np.zeros(min(1, _zeros(table)), values.dtype)
+    if loss.name == "columns" or loss.prediction_columns(1) != 1 or loss.encode(zero).any():
+        return make_objective(_unpacked(table), loss)
     coded = sp.csr_array((loss.encode(values.data), values.indices, values.indptr), shape=values.shape)
     return Sparse(coded, loss) if table.seen is None else Observed(coded, loss)
 
@@ -165,11 +186,11 @@ def _entry_weights(loss: Loss, shape: tuple[int, int], weights) -> NDArray | Non
     return np.ascontiguousarray(np.broadcast_to(checked if by_column is None else checked * by_column, shape))
 
 
-def _open_blocks(estimator, X, missing, loss: Loss) -> tuple[Objective, Learned]:
+def _open_blocks(estimator, X, missing, loss: Loss, weights) -> tuple[Objective, Learned]:
+    if weights is not None or loss.name in ("weighted", "columns"):
+        refuse_blocks(estimator, X, " with a loss for each column" if loss.name == "columns" else " with weights")
     blocks = check_blocks(estimator, X, missing, reset=True)
-    if loss.name == "weighted":
-        raise ValueError("loss='weighted' needs one table in memory, not blocks")
-    ready = _prepare(loss, blocks.load(0))
+    ready = _prepare(loss, lambda: map(blocks.load, range(len(blocks.sizes))))
     return _blocks(blocks, ready), Learned(ready, {}, False)
 
 

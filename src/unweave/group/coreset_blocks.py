@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.fingerprint import fingerprint
-from unweave.data.table import BlockTables, check_table, is_blocks
+from unweave.data.table import BlockTables, check_table, filled_block, is_blocks
 from unweave.objectives import Blocks, Objective
 from unweave.solve.lloyd_rows import assign
 
@@ -105,7 +105,7 @@ def open_rows(estimator, X, *, reset: bool, block_bytes: int = _BLOCK_BYTES) -> 
     if isinstance(X, list | tuple) and not len(X):
         raise ValueError("X is empty: 0 samples; give at least one block of rows")
     if is_blocks(X):
-        first = check_table(estimator, _first_filled(X), None, reset=reset)
+        first = check_table(estimator, filled_block(X), None, reset=reset)
         return RowBlocks(X, first.values.dtype, first.shape[1], False, False)
     if _mapped_file(X) is not None and getattr(X, "ndim", 0) == 2 and len(X):
         first = check_table(estimator, X[:1], None, reset=reset)
@@ -132,13 +132,6 @@ def need_array(value, shape: tuple[int, ...], kinds: tuple, what: str, looked_at
     sound = isinstance(value, np.ndarray) and value.dtype in kinds and value.shape == shape
     if not sound or (looked_at and not np.isfinite(value).all()):
         raise ValueError(f"{what} must be an array of finite numbers of the shape {shape}")
-
-
-def _first_filled(X):
-    for i in range(len(X)):
-        if getattr(X[i], "shape", (1,))[0]:
-            return X[i]
-    return X[0]
 
 
 def _mapped_file(X) -> np.memmap | None:

@@ -15,7 +15,6 @@ from unweave.group.kmeans_assign import all_losses, any_alike, nearest, one_hot,
 from unweave.group.kmeans_metrics import metric_of, ready_rows
 from unweave.group.kmeans_plan import first_centres, make_scheme, wants_repair
 from unweave.group.streaming import add_block, sums_of
-from unweave.objectives import Blocks
 from unweave.parallel import single_blas
 from unweave.penalties import Free, OneHot
 from unweave.select.auto import Counting, chooses
@@ -112,6 +111,10 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    @property
+    def _takes_blocks(self) -> bool:
+        return self.coreset is not None
+
     def _problem(self, loss, shape, mixed):
         k = self._number()
         if k > shape[0]:
@@ -136,8 +139,6 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
             weights = self._weights = row_weights(sample_weight, objective.shape[0])
             if self.coreset is not None:
                 fit_on_coreset(self, self.coreset, objective, learned, weights)
-            elif isinstance(objective, Blocks):
-                raise ValueError("KMeans.fit needs one table in memory, or coreset=m; feed blocks to partial_fit")
             else:
                 self._fit_objective(objective, learned)
             del self._weights

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unweave.data.spread import need_spread
+from unweave.data.table import refuse_blocks
 from unweave.factorization.settings import number, whole
 from unweave.group.linkage_door import whole_rows
 from unweave.group.spectral_graph import (
@@ -41,6 +42,7 @@ class RowGraph:
 
     def _graph(self, X) -> tuple[NDArray | sp.csr_array, NDArray]:
         """The affinities of the nodes, and the node of each training row; keeps what new rows are compared with."""
+        refuse_blocks(self, X)
         if self.affinity == "precomputed":
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1)
             self._rows, self._first, self._copies = None, np.arange(X.shape[0]), np.ones(X.shape[0])

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from unweave.losses.base import Loss, positive_number
+from unweave.losses.base import Loss, Pieces, positive_number
 from unweave.losses.huber import huber_centre
 
 
@@ -36,11 +36,14 @@ class Absolute(Loss):
         positive_number(self.smoothing, self.name, "smoothing")
         return self
 
-    def _learn(self, values: np.ndarray) -> None:
-        spread = largest = 0.0
-        if values.size:
-            spread = float(np.abs(values - np.median(values)).mean(dtype=np.float64))
-            largest = float(np.abs(values).max())
+    def _learn(self, pieces: Pieces) -> None:
+        count, total, largest = 0, 0.0, 0.0
+        middle = _median(pieces)
+        for values, zeros in pieces:
+            count += values.size + zeros
+            total += float(np.abs(values - middle).sum(dtype=np.float64)) + zeros * abs(float(middle))
+            largest = max(largest, float(np.abs(values).max(initial=0)))
+        spread = total / count if count else 0.0
         # Constant data have no spread of their own: their size, or 1, stands in for it.
         if spread <= 1e-12 * largest:
             spread = largest or 1.0
@@ -68,3 +71,45 @@ class Absolute(Loss):
 
     def _key(self) -> tuple:
         return (type(self), self._learned("eps_"))
+
+
+# The median of values that are never together: its digits to the base 2¹⁶, one pass over the pieces for each.
+_BITS = 16
+
+
+def _median(pieces: Pieces) -> np.floating:
+    """The median of all values, those that are not written out included: what `numpy.median` says of them together.
+
+    >>> float(_median(Pieces(lambda: [(np.array([5.0, -1.0]), 1), (np.array([2.0]), 0)])))
+    1.0
+    """
+    count = sum(values.size + zeros for values, zeros in pieces)
+    if not count:
+        return np.float64(0)
+    return np.mean([_of_rank(pieces, rank) for rank in sorted({(count - 1) // 2, count // 2})])
+
+
+def _of_rank(pieces: Pieces, rank: int) -> np.floating:
+    """The value with `rank` others before it in order."""
+    dtype = np.result_type(*(values.dtype for values, _ in pieces))
+    prefix, key = 0, np.dtype(f"u{dtype.itemsize}")
+    for shift in range(8 * dtype.itemsize - _BITS, -1, -_BITS):
+        counts = np.zeros(1 << _BITS, dtype=np.int64)
+        for values, zeros in pieces:
+            counts += _next_digits(values.astype(dtype, copy=False).view(key), prefix, shift)
+            counts += zeros * _next_digits(np.zeros(1, key), prefix, shift)
+        below = np.cumsum(counts)
+        digit = int(np.searchsorted(below, rank, side="right"))
+        rank -= int(below[digit] - counts[digit])
+        prefix = prefix << _BITS | digit
+    top = 1 << 8 * dtype.itemsize - 1
+    return key.type(prefix ^ (top if prefix & top else 2 * top - 1)).view(dtype)
+
+
+def _next_digits(bits: np.ndarray, prefix: int, shift: int) -> np.ndarray:
+    """How often each digit comes next among the floats (by their bits) whose digits so far are `prefix`."""
+    top = bits.dtype.type(1 << 8 * bits.dtype.itemsize - 1)
+    # Whole numbers in the order of the floats: those below zero are turned round, the others put above them.
+    keys = np.where(bits & top, ~bits, bits | top)
+    keys = keys[(keys >> shift) >> _BITS == prefix]
+    return np.bincount(((keys >> shift) & ((1 << _BITS) - 1)).astype(np.intp), minlength=1 << _BITS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -22,6 +23,19 @@ def positive_number(value: Any, owner: str, parameter: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
         raise ValueError(f"loss={owner!r}: {parameter} must be a finite number above 0, got {value!r}")
     return float(value)
+
+
+class Pieces:
+    """A table as a loss learns from it, however it is stored: pieces that add up and can be gone through again.
+
+    Each is the entries that are written out and the number of zeros beside them that are not. `read` begins anew.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[tuple[np.ndarray, int]]]):
+        self._read = read
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, int]]:
+        return iter(self._read())
 
 
 class Loss(BaseEstimator):
@@ -62,11 +76,17 @@ class Loss(BaseEstimator):
 
     def prepare(self, X: np.ndarray) -> Self:
         """A copy that has learned from the observed (not NaN) entries of `X` what it needs; `self` is left alone."""
+        return self.prepare_from(Pieces(lambda: [(X, 0)]))
+
+    def prepare_from(self, pieces: Pieces) -> Self:
+        """`prepare` for a table in pieces: what is learned from them all is what the whole table teaches."""
         self.validate()
-        values = self._observed(X)
-        self._check(values)
+        observed = Pieces(lambda: ((self._observed(X), zeros) for X, zeros in pieces))
+        for values, zeros in observed:
+            self._check(values)
+            self._check(np.zeros(min(zeros, 1)))
         ready = clone(self)
-        ready._learn(values)
+        ready._learn(observed)
         return ready
 
     def encode(self, X: np.ndarray) -> np.ndarray:
@@ -115,8 +135,8 @@ class Loss(BaseEstimator):
     def _check(self, values: np.ndarray) -> None:
         """Raise if an observed value is outside the domain of the loss."""
 
-    def _learn(self, values: np.ndarray) -> None:
-        """Set what is learned from the observed values."""
+    def _learn(self, pieces: Pieces) -> None:
+        """Set what is learned from the observed values; the same however they are cut into pieces."""
 
     def _constant(self, x: np.ndarray) -> np.ndarray:
         """`constant` for at least one entry."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.losses.base import Loss, as_floats
+from unweave.losses.base import Loss, Pieces, as_floats
 
 
 class Levelled(Loss):
@@ -18,8 +18,9 @@ class Levelled(Loss):
 
     _fewest = 1
 
-    def _learn(self, values: np.ndarray) -> None:
-        levels = np.unique(values)
+    def _learn(self, pieces: Pieces) -> None:
+        found = [np.unique(np.append(values, np.zeros(min(zeros, 1), values.dtype))) for values, zeros in pieces]
+        levels = np.unique(np.concatenate(found))
         if levels.size < self._fewest:
             raise ValueError(
                 f"loss={self.name!r} needs data of at least {self._fewest} distinct values; found {levels.size}: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.losses.base import Loss
-from unweave.objectives.models import RowModel, SmoothColumns, SmoothRows
+from unweave.objectives.models import Entries, OwnGrams, RowModel, SmoothColumns, SmoothRows
 from unweave.parallel import run
 
-_BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
+BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
 _MOST_ENTRIES = 1 << 28  # entries beyond which a loss from summaries is not looked at again
 _TRUST = 1e5  # a loss from summaries is taken if it is this many times what rounding may have done to it
 
@@ -47,6 +48,10 @@ class Objective:
     def in_double(self) -> Objective:
         """The same objective with its numbers in float64: for proofs, which rounding must not touch."""
         raise NotImplementedError("this objective is not held in memory")
+
+    def parts(self) -> Iterator[tuple[int, int, Objective]]:
+        """(start, stop, objective) of stretches of rows that a half-step on the codes may do one after the other."""
+        yield 0, self.shape[0], self
 
     # -- row models ----------------------------------------------------------------------------------------------
 
@@ -154,6 +159,24 @@ class Objective:
         parts = self._over_rows(task)
         return np.concatenate(parts) if side == "rows" else _sum_in_order(parts).astype(self.dtype)
 
+    def majorise(self, U: NDArray, Z: NDArray, side: str) -> OwnGrams | Entries:
+        """Weighted least squares that bounds the loss and touches it at U·Z."""
+        return self.majorise_by_sums(U, Z, side)
+
+    def majorise_by_sums(self, U: NDArray, Z: NDArray, side: str) -> OwnGrams:
+        """The same from sums that add up over rows, for a table whose entries are not all at hand."""
+        back = np.ascontiguousarray(Z.T)
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            bound = np.asarray(self.loss.weights(x, U[start:stop] @ Z), dtype=self.dtype)
+            bound = bound if w is None else bound * w
+            if side == "rows":
+                return OwnGrams.of(x, bound, back)
+            return OwnGrams.of(np.ascontiguousarray(x.T), np.ascontiguousarray(bound.T), U[start:stop])
+
+        return (OwnGrams.joined if side == "rows" else OwnGrams.summed)(self._over_rows(task))
+
     def visible(self, other: NDArray, side: str) -> NDArray:
         """Σ of the other factor over the entries seen: W·Zᵀ (side "rows", other = Zᵀ) or Wᵀ·U (side "columns")."""
         if self.complete:
@@ -178,7 +201,7 @@ class Objective:
         return weights if self.loss.width == 1 else np.repeat(weights, self.loss.width, axis=1)
 
     def _over_rows(self, task) -> list:
-        size = max(1, _BLOCK_ENTRIES // max(1, self.n_predictions))
+        size = max(1, BLOCK_ENTRIES // max(1, self.n_predictions))
         return run(task, self.shape[0], size)
 
 

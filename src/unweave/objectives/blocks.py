@@ -8,7 +8,7 @@ import numpy as np
 
 from unweave.linalg.products import gram
 from unweave.objectives.base import Objective
-from unweave.objectives.models import Quadratic
+from unweave.objectives.models import OwnGrams, Quadratic
 
 
 class Blocks(Objective):
@@ -32,13 +32,16 @@ class Blocks(Objective):
         self._load, self.bounds = load, np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         self.loss, self.dtype, self.complete = first.loss, first.dtype, complete
         self.shape = (int(self.bounds[-1]), first.shape[1])
-        self.squared = first.squared
+        self.squared, self.reweights = first.squared, first.reweights
         self._half_norm: float | None = None
 
     def __iter__(self) -> Iterator[tuple[int, int, Objective]]:
         """(start, stop, objective) of every block, in order."""
         for i in range(len(self.bounds) - 1):
             yield int(self.bounds[i]), int(self.bounds[i + 1]), self._load(i)
+
+    def parts(self):
+        return iter(self)
 
     @property
     def half_norm(self) -> float:
@@ -78,6 +81,10 @@ class Blocks(Objective):
         if side == "rows":
             return np.concatenate(list(parts))
         return np.asarray(sum(part.astype(np.float64) for part in parts), dtype=self.dtype)
+
+    def majorise_by_sums(self, U, Z, side):
+        parts = (block.majorise_by_sums(np.ascontiguousarray(U[a:b]), Z, side) for a, b, block in self)
+        return (OwnGrams.joined if side == "rows" else OwnGrams.summed)(parts)
 
     def visible(self, other, side):
         if side == "rows":

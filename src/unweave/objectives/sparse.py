@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from unweave.linalg.products import gram, squared_norm
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
-from unweave.objectives.base import Objective
+from unweave.objectives.base import BLOCK_ENTRIES, Objective
+from unweave.objectives.dense import Dense
 from unweave.objectives.models import Counts, Quadratic
 from unweave.objectives.models.entries import EntryTable
 
@@ -27,6 +28,7 @@ class Sparse(Objective):
         self.X, self.loss = X, loss
         self.shape, self.dtype = X.shape, X.dtype
         self.squared = loss.name in ("squared", "weighted")
+        self.reweights = loss.reweights and not self.squared and loss.width == 1
 
     def dense_rows(self, start, stop):
         return self.X[start:stop].toarray(), None
@@ -36,6 +38,13 @@ class Sparse(Objective):
 
     def in_double(self):
         return Sparse(self.X.astype(np.float64, copy=False), self.loss)
+
+    def parts(self):
+        """A loss that looks at every zero does so in arrays of a few rows, as on a table that is one."""
+        size = max(1, BLOCK_ENTRIES // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], size):
+            stop = min(start + size, self.shape[0])
+            yield start, stop, Dense(self.dense_rows(start, stop)[0], self.loss)
 
     @cached_property
     def product(self) -> SparseProduct:

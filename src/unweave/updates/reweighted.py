@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unweave.updates.base import Effort, Update
+from unweave.objectives.models import OwnGrams, RowModel
+from unweave.updates.base import Effort, Half, Update
 from unweave.updates.coordinate import Coordinate
 from unweave.updates.least_squares import LeastSquares
 from unweave.updates.proximal import Proximal
+
+
+class _Summed(Update):
+    """Rows with Grams of their own: solved where nothing bends, else coordinate by coordinate, all rows at once."""
+
+    def refuses(self, model, half):
+        return None if isinstance(model, OwnGrams) and half.terms is not None else "it needs Grams that are summed up"
+
+    def __call__(self, model, F, half, effort):
+        l1, ridge, nonnegative = half.terms
+        if not l1 and not nonnegative:
+            return _solved(model, ridge)
+        F = F.astype(np.float64)
+        for _ in range(effort.sweeps):
+            for t in range(F.shape[1]):
+                bend = model.grams[:, t, t] + ridge
+                pull = model.cross[:, t] - np.einsum("ij,ij->i", model.grams[:, t], F) + model.grams[:, t, t] * F[:, t]
+                pull = np.maximum(pull - l1, 0) + (0 if nonnegative else np.minimum(pull + l1, 0))
+                F[:, t] = np.divide(pull, bend, out=F[:, t].copy(), where=bend > 0)
+        return F.astype(model.dtype)
+
+
+def _solved(model: OwnGrams, ridge: float) -> NDArray:
+    """The rows of least loss; of several, those of least norm."""
+    values, vectors = np.linalg.eigh(model.grams)
+    values = np.maximum(values, 0) + ridge
+    floor = values.shape[1] * np.finfo(np.float64).eps * values.max(axis=1, keepdims=True, initial=0)
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > floor)
+    along = inverse * np.einsum("ijk,ij->ik", vectors, model.cross)
+    return np.einsum("ijk,ik->ij", vectors, along).astype(model.dtype)
 
 
 class Reweighted(Update):
@@ -23,14 +55,17 @@ class Reweighted(Update):
 
     name = "reweighted"
     title = "reweighted least squares"
-    _inner = (LeastSquares(), Coordinate(), Proximal())
+    _inner = (LeastSquares(), Coordinate(), _Summed(), Proximal())
 
     def refuses(self, model, half):
-        if not model.reweights:
-            return "reweighting needs the Huber or the absolute loss on a table in memory"
-        return None
+        return None if model.reweights else "reweighting needs the Huber or the absolute loss"
 
     def __call__(self, model, F, half, effort):
+        if half.tied:
+            return self._improved(model, F, half, effort)
+        return np.concatenate([self._improved(part, F[a:b], half, effort) for a, b, part in model.parts()])
+
+    def _improved(self, model: RowModel, F: NDArray, half: Half, effort: Effort) -> NDArray:
         active = np.ones(len(F), dtype=bool)
         for _ in range(max(1, effort.sweeps)):
             bound = model.majorise(F)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,10 @@ class RowModel:
         """Weighted least squares that bounds the loss from above and touches it at F."""
         raise NotImplementedError("this row model has no quadratic bound")
 
+    def parts(self) -> Iterator[tuple[int, int, RowModel]]:
+        """(start, stop, model) of stretches of rows that can be improved one after the other."""
+        yield 0, self.shape[0], self
+
     def hold(self, F: NDArray, held: list[int]) -> RowModel:
         """The model of the other columns while the columns `held` keep the values they have in F."""
         return Held(self, F, held) if held else self
@@ -131,6 +136,10 @@ class Held(RowModel):
 
     def denominator(self, F):
         return self.model.denominator(self._fill(F))[:, self.free]
+
+    def parts(self):
+        held = [t for t in range(self.full.shape[1]) if t not in self.free]
+        return ((a, b, Held(part, self.full[a:b], held)) for a, b, part in self.model.parts())
 
     def majorise(self, F):
         held = [t for t in range(self.full.shape[1]) if t not in self.free]

@@ -47,6 +47,9 @@ class SmoothRows(RowModel):
     def majorise(self, F):
         return self.objective.majorise(F, self.Z, "rows")
 
+    def parts(self):
+        return ((a, b, SmoothRows(part, self.Z)) for a, b, part in self.objective.parts())
+
 
 class SmoothColumns(RowModel):
     """Columns of the table: F = Zᵀ with U fixed."""
