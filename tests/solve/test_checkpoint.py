@@ -52,11 +52,13 @@ def test_a_killed_fit_goes_on_to_the_same_answer(name, tmp_path):
     """
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False)
     assert ended.returncode == -signal.SIGKILL
-    assert path.exists()
-    first = []
-    resumed = MODELS[name](path, callback=lambda p: first.append(p.iteration) and None).fit(table(name))
+    done = container.read(path)[1]["history"]["seconds"]
+    assert 1 <= len(done) <= 5
+    heard = []
+    resumed = MODELS[name](path, callback=lambda p: heard.append(p.iteration) and None).fit(table(name))
     plain = MODELS[name](None).fit(table(name))
-    assert 2 <= first[0] <= 5, "the fit went on from where the checkpoint was written"
+    assert heard == [*range(len(done), plain.n_iter_ + 1)], "the callback is asked about the state that was loaded, too"
+    assert resumed.history_.seconds[: len(done)].tolist() == done, "the fit went on from there"
     assert not path.exists(), "removed when the fit ended"
     assert resumed.n_iter_ == plain.n_iter_
     np.testing.assert_array_equal(resumed.components_, plain.components_)

@@ -174,7 +174,7 @@ class MatrixCompletion(Growing):
         self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, centred, learned.loss)
         self._guide = self._with_bins(self._guide, centred, learned.loss)
         self._table = objective
-        codes = super()._fit_objective(centred, learned)
+        codes = super()._fit_objective(centred, learned, *self._known)
         self._left = getattr(self._left, "plain", self._left)
         del self._table
         self._remember(self._given, objective)

@@ -40,6 +40,11 @@ class Sampled(Recommends, BaseFactorization):
         return self.solver == "gibbs"
 
     @property
+    def _limits_shape(self) -> bool:
+        """The draws that are kept are spread over all sweeps."""
+        return self._draws
+
+    @property
     def _ridge_rows(self) -> bool:  # type: ignore[override]
         return not self._draws
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -90,6 +89,8 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     missing data. Breiman (1996), Stacked regressions.
     """
 
+    _limits_shape = True  # max_iter and tol are limits of the fits of the search
+
     def __init__(
         self,
         n_components="auto",
@@ -139,7 +140,7 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def _fit(self, data: Data) -> None:
         rng = generator(self.random_state)
-        loop = make_loop(self, SimpleNamespace(X=data.answers, weights=data.seen))  # type: ignore[arg-type]
+        loop = make_loop(self, data.answers, data.seen)
         choice, base = fill.choose(data, rng, self.n_components, self.ridge, loop)
         joint = Together(choice.specs, data)
         history, state = History(), dict[str, Any]()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -144,7 +143,7 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
             rng = generator(self.random_state)
             corpus = Corpus(X, self._size())
             scheme = self._scheme(corpus)
-            loop = scheme.pace(make_loop(self, SimpleNamespace(X=X)))  # type: ignore[arg-type]
+            loop = scheme.pace(make_loop(self, X))
             state, history = iterate(scheme.step, scheme.begin(rng), loop)
             self.history_, self.n_iter_, self.objective_ = history, len(history), float(history.objective[-1])
             self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
@@ -169,6 +168,11 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _default_max_iter(self) -> int:
         return _SCHEMES[self._name()].sweeps
+
+    @property
+    def _limits_shape(self) -> bool:
+        """Only draws of the second half of the sweeps are averaged."""
+        return self._name() == "gibbs"
 
     def _scheme(self, corpus: Corpus):
         alpha, eta = self._priors()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -107,7 +105,7 @@ class PLSA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transform
             need_words(X)
             k = self._number()
             scheme = TemperedEM(X, k, self._temper())
-            loop = make_loop(self, SimpleNamespace(X=X))  # type: ignore[arg-type]
+            loop = make_loop(self, X)
             state, history = iterate(scheme.step, scheme.begin(generator(self.random_state)), loop)
             self.history_, self.n_iter_, self.objective_ = history, len(history), float(history.objective[-1])
             self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)

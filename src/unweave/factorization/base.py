@@ -75,11 +75,12 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         objective, learned = open_table(self, X, self.missing, self._loss(), weights=weights)
         return self._fit_objective(objective, learned)
 
-    def _fit_objective(self, objective: Objective, learned: Learned) -> NDArray | None:
+    def _fit_objective(self, objective: Objective, learned: Learned, *given) -> NDArray | None:
+        """Fit to a table that is open; `given` is what else `fit` was given, to which a checkpoint belongs too."""
         problem = well_posed(self._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
+        loop = make_loop(self, objective, *given)
         plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
-        loop = make_loop(self, objective)
         loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
         state, history = iterate(scheme.step, state, loop, settled=getattr(scheme, "settled", None))
         state = scheme.finish(state) if hasattr(scheme, "finish") else state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +84,8 @@ class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
     Ullman (2020), Mining of massive datasets, section 7.3.
     """
 
+    _limits_shape = True  # max_iter and tol are limits of the k-means of the first rows and of each block
+
     def __init__(
         self,
         n_clusters=8,
@@ -123,7 +124,7 @@ class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
         with single_blas():
             rows = open_rows(self, X, reset=True, block_bytes=self._memory() // 8)
             stream = self._opened(rows)
-            loop = make_loop(self, SimpleNamespace(X=None if self.checkpoint is None else rows.digest()))  # type: ignore[arg-type]
+            loop = make_loop(self, None if self.checkpoint is None else rows.digest())
             history = self._read(stream, rows, self._begin(stream, rows), loop)
             if rows.in_memory:
                 self._label(rows)
@@ -137,7 +138,7 @@ class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
             first = not hasattr(self, "_state")
             rows = open_rows(self, X, reset=first, block_bytes=self._memory() // 8)
             stream = self._opened(rows)
-            loop = replace(make_loop(self, SimpleNamespace(X=None)), checkpoint=None)  # type: ignore[arg-type]
+            loop = replace(make_loop(self), checkpoint=None)
             self._read(stream, rows, self._begin(stream, rows) if first else self._state, loop)
         return self
 

@@ -23,7 +23,7 @@ def fit_on_coreset(model, m, objective: Objective, learned: Learned, weights: ND
     X = TablesOf(objective) if isinstance(objective, Blocks) else objective.X
     few = coreset(X, m, sample_weight=weights, random_state=generator(model.random_state))
     model._weights = few.weights
-    model._fit_objective(Dense(few.points, objective.loss), learned)
+    model._fit_objective(Dense(few.points, objective.loss), learned, few.weights)
     model.labels_, losses = nearest(objective, model.cluster_centers_)
     model.codes_ = None if objective.in_blocks else one_hot(model.labels_, k, model.cluster_centers_.dtype)
     publish_value(model, total(losses, weights))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +124,7 @@ class CURE(Counting, ClusterMixin, Showing, BaseEstimator):
         with single_blas():
             rows = open_rows(self, X, reset=True)
             merging = self._merging(rows)
-            loop = make_loop(self, SimpleNamespace(X=merging.X))  # type: ignore[arg-type]
+            loop = make_loop(self, merging.X)
             loop = replace(loop, max_iter=merging.most_steps(), tol=None, ending="all merges done")
             state, history = iterate(merging.step, merging.start(), loop, settled=merging.settled)
             self.history_, self.n_iter_ = history, state["merges"]

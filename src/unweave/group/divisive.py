@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -72,6 +70,8 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
     Steinbach, Karypis and Kumar (2000), A comparison of document clustering techniques.
     """
 
+    _limits_shape = True  # max_iter and tol are limits of each 2-means
+
     def __init__(
         self,
         n_clusters=8,
@@ -106,7 +106,7 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
             X = whole_rows(self, X, reset=True)
             need_spread(X, X.dtype)
             k, starts = self._wanted(len(X)), whole(self.n_init, "n_init", 1)
-            loop = make_loop(self, SimpleNamespace(X=X))  # type: ignore[arg-type]
+            loop = make_loop(self, X)
             scheme = Bisect(X, k, starts, loop.max_iter, loop.tol)
             state, self.history_ = iterate(
                 scheme.step, scheme.start(generator(self.random_state)), scheme.pace(loop), settled=scheme.settled

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -150,7 +148,7 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         with single_blas():
             rows, lengths = read_sequences(self, X, lengths, reset=True)
             k = self._size(int((~np.isnan(rows).all(axis=1)).sum()))
-            loop = make_loop(self, SimpleNamespace(X=rows, weights=lengths))  # type: ignore[arg-type]
+            loop = make_loop(self, rows, lengths)
             fitting = Fitting(self, rows, lengths, k)
             fitting.run(loop, generator(self.random_state), number(self.tol, "tol"))
             fitting.publish()

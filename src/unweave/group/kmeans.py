@@ -140,7 +140,7 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
             if self.coreset is not None:
                 fit_on_coreset(self, self.coreset, objective, learned, weights)
             else:
-                self._fit_objective(objective, learned)
+                self._fit_objective(objective, learned, weights)
             del self._weights
             self._sums = sums_of(self.cluster_centers_, self.labels_, weights)
         return self

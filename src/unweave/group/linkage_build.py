@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 from numpy.typing import NDArray
 
@@ -28,7 +27,7 @@ def build_tree(model, X: NDArray) -> tuple[dict, History, Plan]:
         return Merges.none(1), History(), plan
     scheme, title, why = _scheme(X, model.linkage, model.metric)
     # A tree is complete or not, so the loop has no limits of the user's to heed.
-    loop = make_loop(_Unlimited(model, n), SimpleNamespace(X=X))  # type: ignore[arg-type]
+    loop = make_loop(_Unlimited(model, n), X)
     loop = replace(loop, tol=None, bar=type(model).__name__ if model.verbose else None)
     state, history = iterate(scheme.step, scheme.start(), loop, settled=Merges.complete)
     if Merges.complete(state):

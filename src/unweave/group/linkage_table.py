@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unweave.group.linkage_distances import distance_table, squeeze
 from unweave.group.linkage_tree import Merges
-from unweave.kernels.linkage_table import follow_chain, join_in_place, mutual_pairs
+from unweave.kernels.linkage_table import follow_chain, mutual_pairs
 
 MOST_ROWS = 16_384  # a table of their distances is 1 GiB
 RULES = {"complete": 1, "average": 0, "single": -1}
@@ -25,7 +25,7 @@ class Table:
 
     ``who[i]`` is a row that stands for cluster i, ``sizes`` and ``floor`` its rows and the height at which it was made
     (rounding may not undercut it). The table belongs to the scheme; a state from elsewhere (a checkpoint) is brought
-    about by making its joins again.
+    about by making its rounds again, which costs no more than making its joins one by one and gives the same bits.
     """
 
     def __init__(self, X: NDArray, linkage: str, metric: str):
@@ -36,12 +36,19 @@ class Table:
         return Merges.none(len(self.X))
 
     def step(self, state: dict) -> tuple[dict, float]:
-        if int(state["done"]) != self.done:
-            self._again(state)
+        done = int(state["done"])
+        if done < self.done:
+            self._begin()
+        while self.done < done:
+            self._joins()
+        return Merges.add(state, *self._joins())
+
+    def _joins(self) -> tuple[NDArray, NDArray]:
+        """The next joins: rows that stand for the clusters, and heights."""
         pairs = self._mutual()
         rows, heights = self._chain() if len(pairs) * _FEW < len(self.who) else self._round(pairs)
         self.done += len(rows)
-        return Merges.add(state, rows, heights)
+        return rows, heights
 
     def _begin(self) -> None:
         """Every row is a cluster of its own."""
@@ -87,16 +94,3 @@ class Table:
         self.sizes = self.sizes[first] + joined
         self.near = squeeze(self.table, n, first, second, joined / self.sizes, self.rule)
         self.who, self.floor = self.who[first], self.floor[first]
-
-    def _again(self, state: dict) -> None:
-        """Make the joins of a state once more, in place, one by one."""
-        self._begin()
-        n, self.done = len(self.X), int(state["done"])
-        place = np.argsort(self.who)
-        for rows, height in zip(state["pairs"][: self.done], state["heights"].tolist()):
-            a, b = sorted(place[rows].tolist())
-            s, t = self.sizes[[a, b]].tolist()
-            join_in_place(self.table, n, a, b, self.table.dtype.type(t / (s + t)), self.rule)
-            self.sizes[a], self.sizes[b] = s + t, 0
-            self.floor[a] = height
-        self._squeeze(np.flatnonzero(self.sizes), np.arange(n))

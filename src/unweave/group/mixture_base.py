@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,8 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         with single_blas():
             objective, self._learned = open_table(self, X, self.missing, "squared")
             rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
-            loop = self._loop(objective, rows.weights)
+            loop = make_loop(self, objective, rows.weights)
+            loop = replace(loop, tol=None) if loop.tol else loop
             em, state = self._first(rows)
             tol = number(self.tol, "tol")
             state, history = iterate(em.step, state, loop, settled=lambda state: state["gain"] <= tol)
@@ -89,14 +89,6 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
             if loop.checkpoint is not None and history.stopped != "interrupted":
                 loop.checkpoint.remove()
         return self
-
-    def _loop(self, objective: Objective, weights) -> Loop:
-        data = objective
-        if not objective.in_blocks:
-            mask = getattr(objective, "weights", None)
-            data = SimpleNamespace(X=objective.X, weights=mask if weights is None else weights)  # type: ignore
-        loop = make_loop(self, data)
-        return replace(loop, tol=None) if loop.tol else loop
 
     def _first(self, rows: Rows) -> tuple[EM, dict]:
         """The scheme, and the best of `n_init` starts after a few steps each."""

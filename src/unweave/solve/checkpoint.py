@@ -1,8 +1,8 @@
 """Saving a fit under way, so that a killed process loses at most ten seconds of it.
 
-A checkpoint belongs to one problem: it holds a digest of the parameters that shape the fit and of the data, and is
-refused for any other. It is written after the first iteration, then at most every ten seconds and never for more than
-a twentieth of the time, and removed when the fit ends.
+A checkpoint belongs to one problem: it holds a digest of the parameters that shape the fit, of the state of its random
+generator and of everything that `fit` was given, and is refused for any other. It is written after the first iteration,
+then at most every ten seconds and never for more than a twentieth of the time, and removed when the fit ends.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Checkpoint:
                 raise container.DamagedFileError(f"{self.path} is not a checkpoint of this version of unweave")
             if note["identity"] != self.identity:
                 raise ValueError(
-                    f"checkpoint {str(self.path)!r} belongs to another fit (other data or parameters): "
-                    "delete it or give another path"
+                    f"checkpoint {str(self.path)!r} belongs to another fit (other data, weights, parameters or "
+                    "random_state): delete it or give another path"
                 )
             state = {**arrays, **{name: _thaw(value) for name, value in note["scalars"].items()}}
             history = History.from_dict(note["history"])

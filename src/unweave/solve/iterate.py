@@ -51,7 +51,8 @@ def iterate(
         ``state -> (new state, objective)``. It must leave the arrays of the old state as they were (scratch, whose
         names begin with an underscore, excepted), because the old state is the answer if the step is interrupted.
     state : dict
-        Where to begin; replaced by the checkpoint's if there is one.
+        Where to begin; replaced by the checkpoint's if there is one. That one is judged first, by the limits of now
+        (and the callback is asked about it again): a fit that was killed at its end does not go on.
     loop : Loop
         Limits and listeners.
     settled : callable, optional
@@ -66,22 +67,18 @@ def iterate(
     if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
         state, history = saved
     began = time.perf_counter() - (history.seconds[-1] if len(history) else 0.0)
-    history.stopped = loop.ending or f"max_iter={loop.max_iter} iterations done"
     bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
-        while len(history) < loop.max_iter:
+        # A state that was loaded is judged as if its iteration had just been done: that fit may have been at its end.
+        reason = _reason_to_stop(state, history, loop, settled) if len(history) else None
+        while reason is None and len(history) < loop.max_iter:
             state, objective = step(state)
             _record(history, objective, time.perf_counter() - began)
             if loop.checkpoint is not None:
                 loop.checkpoint.offer(state, history)
             if bar is not None:
                 bar.show(history)
-            reason = _reason_to_stop(history, loop)
-            if reason is None and loop.tol != 0 and settled is not None and settled(state):
-                reason = "nothing changes any more"
-            if reason is not None:
-                history.stopped = reason
-                return state, history
+            reason = _reason_to_stop(state, history, loop, settled)
     except KeyboardInterrupt:
         if not len(history):
             raise
@@ -96,7 +93,8 @@ def iterate(
     finally:
         if bar is not None:
             bar.close()
-    if loop.tol != 0 and loop.ending is None:
+    history.stopped = reason or loop.ending or f"max_iter={loop.max_iter} iterations done"
+    if reason is None and loop.tol != 0 and loop.ending is None:
         _warn_unsettled(history, loop)
     return state, history
 
@@ -117,7 +115,8 @@ def _record(history: History, objective: float, seconds: float) -> None:
     history.add(objective, change, seconds)
 
 
-def _reason_to_stop(history: History, loop: Loop) -> str | None:
+def _reason_to_stop(state: State, history: History, loop: Loop, settled: Callable[[State], bool] | None) -> str | None:
+    """Why the fit ends after its last iteration, None if it goes on; limits and listeners are those of now."""
     objective, change, seconds = history.objective[-1], history.change[-1], history.seconds[-1]
     if loop.callback is not None:
         answer = loop.callback(Progress(len(history), float(objective), float(change), float(seconds), loop.max_iter))
@@ -125,6 +124,8 @@ def _reason_to_stop(history: History, loop: Loop) -> str | None:
             return "the callback said stop"
     if loop.tol and len(history) > 1 and abs(change) <= loop.tol:
         return f"the objective fell by less than tol={loop.tol:g} (relative)"
+    if loop.tol != 0 and settled is not None and settled(state):
+        return "nothing changes any more"
     return None
 
 
