@@ -64,7 +64,12 @@ def _get_pool() -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="unweave")
+            # Where limits belong to each thread, those of the pool keep theirs as long as they live.
+            _pool = ThreadPoolExecutor(
+                get_num_threads(),
+                thread_name_prefix="unweave",
+                initializer=lambda: _libraries()[1].limit(limits=1, user_api="blas"),
+            )
         return _pool
 
 
@@ -95,30 +100,56 @@ def run(task: Callable[[int, int], object], n: int, size: int) -> list:
 _blas_lock = threading.Lock()
 _blas_depth = 0
 _blas_limit: Any = None
-_controller: Any = None
+_blas: tuple[Any, Any] | None = None
 
 
 @contextmanager
 def single_blas() -> Iterator[None]:
     """BLAS on one thread while inside (restored afterwards): our own pool runs the blocks side by side.
 
-    The limit belongs to the process, so nested and concurrent uses share one and the last to leave restores it.
+    The limit belongs to the process, so nested and concurrent uses share one and the last to leave restores it,
+    whichever Python thread it is. Where it belongs to each thread (OpenBLAS on OpenMP) every thread sets its own.
     """
-    global _blas_depth, _blas_limit, _controller
-    from threadpoolctl import ThreadpoolController
-
+    global _blas_depth, _blas_limit
+    shared, own = _libraries()
     with _blas_lock:
         if _blas_depth == 0:
-            if _controller is None:
-                import scipy.linalg  # noqa: F401  (its BLAS must be loaded before the controller looks)
-
-                _controller = ThreadpoolController()
-            _blas_limit = _controller.limit(limits=1, user_api="blas")
+            _take_control(shared)
+            _blas_limit = shared.limit(limits=1, user_api="blas")
         _blas_depth += 1
+    mine = own.limit(limits=1, user_api="blas")
     try:
         yield
     finally:
+        mine.restore_original_limits()
         with _blas_lock:
             _blas_depth -= 1
             if _blas_depth == 0:
+                _take_control(shared)
                 _blas_limit.restore_original_limits()
+                _take_control(shared)  # nobody's: others may set limits of their own
+
+
+def _libraries() -> tuple[Any, Any]:
+    """BLAS libraries whose number of threads belongs to the process, and those where each thread has its own."""
+    global _blas
+    if _blas is None:
+        import scipy.linalg  # noqa: F401  (NumPy's BLAS and this one are all that we call: both are loaded now)
+        from threadpoolctl import ThreadpoolController
+
+        found = ThreadpoolController()
+        paths: tuple[list, list] = [], []
+        for library in found.lib_controllers:
+            if library.user_api == "blas":
+                by_thread = library.internal_api == "openblas" and library.threading_layer == "openmp"
+                paths[by_thread].append(library.filepath)
+        _blas = found.select(filepath=paths[0]), found.select(filepath=paths[1])
+    return _blas
+
+
+def _take_control(controller: Any) -> None:
+    """Let this thread set limits. Since its release 3.8 threadpoolctl obeys only the first thread that ever did so, and
+    silently ignores all others: their fits would run on several BLAS threads, and end in other last bits."""
+    for library in controller.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,10 +25,10 @@ _COUNTS = ("LDA", "PLSA", "SimplexTopics")
 _ANSWERS = ("transform", "predict", "predict_proba", "score_samples", "anomaly_score", "document_topics")
 
 
-def table(name: str) -> np.ndarray:
+def table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray:
     """Three groups of rows; 0/1 or counts where a model asks for them."""
     rng = np.random.default_rng(0)
-    X = np.repeat(4 * rng.random((3, 8)), 20, axis=0) + 0.3 * rng.random((60, 8))
+    X = np.repeat(4 * rng.random((3, columns)), rows, axis=0) + 0.3 * rng.random((3 * rows, columns))
     if name == "BernoulliMixture":
         return (np.median(X) < X).astype(float)
     if name == "SymmetricNMF":
@@ -32,10 +36,13 @@ def table(name: str) -> np.ndarray:
     return np.rint(X) if name in _COUNTS else X
 
 
+def _known(name: str):
+    return inspect.signature(find_estimator(name)).parameters
+
+
 def model(name: str):
-    kind = find_estimator(name)
-    known = inspect.signature(kind).parameters
-    return kind(**{key: value for key, value in {**_FEW, **_OWN.get(name, {})}.items() if key in known})
+    few = {**_FEW, **_OWN.get(name, {})}
+    return find_estimator(name)(**{key: value for key, value in few.items() if key in _known(name)})
 
 
 def answers(fitted, X) -> dict[str, np.ndarray]:
@@ -69,6 +76,32 @@ def test_a_second_fit_and_one_thread_or_two_give_the_same_bits(name, two_threads
     X, fitted = table(name), model(name)
     one, two = two_threads(lambda: answers(fitted.fit(X), X))
     assert_same(one, two)
+
+
+def fits_in_threads() -> None:
+    """Run in a process of its own, whose BLAS has threads: prints the models whose bits depend on who fits them."""
+    for name in ESTIMATORS:
+        if name == "TextTable":
+            continue
+        X = table(name, 150, 40)  # large enough for BLAS to use its threads
+
+        def fit(name=name, X=X):
+            return answers(model(name).set_params(**({"max_iter": 3} if "max_iter" in _known(name) else {})).fit(X), X)
+
+        wanted = fit()
+        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(2) as two:
+            found = [one.submit(fit).result(), *(task.result() for task in [two.submit(fit) for _ in range(2)])]
+        for where, answer in zip(("in a thread", "in two at once", "in two at once"), found):
+            if any((answer[what] != value).any() for what, value in wanted.items()):
+                print(name, where)
+
+
+def test_whichever_python_thread_fits_it_the_bits_are_the_same(root):
+    clean = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-W", "ignore", "-c", f"from {__name__} import fits_in_threads; fits_in_threads()"]
+    ran = subprocess.run(command, cwd=root, env=clean, capture_output=True, text=True, check=False, timeout=600)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == ""
 
 
 @every_model

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -140,3 +145,44 @@ def test_memory_mapped_arrays(tmp_path, dtype, rng):
     product = products.matmul(A, values.T[:, :300])
     assert type(product) is np.ndarray
     assert np.array_equal(product, products.matmul(values, values.T[:, :300]))
+
+
+def test_blas_is_on_one_thread_inside_and_as_before_after_the_last_has_left():
+    """Whichever Python thread enters first or leaves last; run where BLAS has threads to lose."""
+    script = """
+        import threading, numpy, scipy.linalg
+        from threadpoolctl import ThreadpoolController
+        from unweave.parallel import single_blas
+        blas = ThreadpoolController().select(user_api="blas")
+        count = lambda: [library.num_threads for library in blas.lib_controllers]
+        before, inside, entered, left = count(), [], threading.Event(), threading.Event()
+        with single_blas():
+            inside += count()
+        def other():
+            with single_blas():
+                inside.extend(count())
+                entered.set()
+                left.wait()
+                inside.extend(count())
+        thread = threading.Thread(target=other)
+        thread.start()
+        entered.wait()
+        with single_blas():
+            inside += count()
+        inside += count()
+        left.set()
+        thread.join()
+        assert set(inside) <= {1}, inside
+        assert count() == before, (count(), before)
+        with single_blas():
+            left.clear()
+            entered.clear()
+            thread = threading.Thread(target=other)
+            thread.start()
+            entered.wait()
+        left.set()
+        thread.join()
+        assert set(inside) <= {1} and count() == before, (inside, count(), before)
+    """
+    clean = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, env=clean, timeout=120)
