@@ -113,11 +113,22 @@ def test_wrong_arguments_are_named(options, words):
         BernoulliMixture(**options).fit(np.array([[0.0, 1.0], [1.0, 1.0]]))
 
 
-def test_numbers_other_than_zero_and_one_are_refused():
+def test_zeros_and_ones_are_what_they_are_and_counts_become_presence(rng):
+    X = rng.poisson(0.7, size=(60, 6)).astype(float)
+    present = (X > 0).astype(float)
+    plain = BernoulliMixture(2, binarize=None).fit(present)
+    for table in (present, X, sp.csr_array(X)):
+        np.testing.assert_allclose(BernoulliMixture(2).fit(table).means_, plain.means_, rtol=1e-12)
+    np.testing.assert_array_equal(BernoulliMixture(2).fit(present).means_, plain.means_)
+    with pytest.raises(ValueError, match="NaN"):
+        BernoulliMixture(2).fit(np.where(X > 1, np.nan, X))
+
+
+def test_numbers_other_than_zero_and_one_are_refused_on_request():
     for X in (np.array([[0.5, 1.0], [0.0, 1.0]]), sp.csr_array(np.array([[2.0, 0.0], [0.0, 1.0]]))):
         with pytest.raises(ValueError, match="binarize"):
-            BernoulliMixture().fit(X)
-    model = BernoulliMixture().fit([[0, 1], [1, 1]])
+            BernoulliMixture(binarize=None).fit(X)
+    model = BernoulliMixture(binarize=None).fit([[0, 1], [1, 1]])
     with pytest.raises(ValueError, match="binarize"):
         model.predict([[0.0, 3.0]])
 

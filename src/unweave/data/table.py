@@ -54,22 +54,25 @@ def check_table(estimator, X, missing, *, reset: bool) -> Table:
             "to partial_fit where the model has it"
         )
     refuse_blocks(estimator, X)
-    table = _told_apart(_validated(estimator, X, reset=reset), missing, _can_miss(estimator))
+    table = _told_apart(_validated(estimator, X, missing, reset=reset), missing, _can_miss(estimator))
     if not _observed(table):
         why = "nothing is stored in it" if sp.issparse(table.values) else "every value is missing"
         raise ValueError(f"X has no observed entry: {why}")
     return table
 
 
-def _validated(estimator, X, *, reset: bool):
+def _validated(estimator, X, missing, *, reset: bool):
     """X as numbers in an array or a CSR matrix, its names and columns compared with those of the fit."""
-    from sklearn.utils.validation import validate_data
+    from sklearn.utils.validation import check_array, validate_data
 
     _refuse_objects(X)
-    return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), order="C",
-        ensure_all_finite=False, estimator=type(estimator).__name__,
-    )  # fmt: skip
+    how = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
+    try:
+        return validate_data(estimator, X, reset=reset, estimator=type(estimator).__name__, **how)
+    except ValueError:
+        if not reset:  # numbers that are none are told before columns that are too few, as scikit-learn does
+            _told_apart(check_array(X, estimator=type(estimator).__name__, **how), missing, _can_miss(estimator))
+        raise
 
 
 def _observed(table: Table) -> bool:

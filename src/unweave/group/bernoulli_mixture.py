@@ -103,8 +103,9 @@ class BernoulliMixture(BaseMixture):
         "auto" takes the number with the best BIC (:func:`unweave.select.auto_count`), kept as ``choice_``.
     smoothing : float, default=1.0
         Pseudo-counts; 0 is plain maximum likelihood.
-    binarize : float, optional
-        Entries above it are ones and all others zeros; None wants a table of zeros and ones.
+    binarize : float or None, default=0.0
+        Entries above it count as ones and all others as zeros, so zeros and ones are what they are; None refuses a
+        table that holds anything else.
     init : {"k-means", "random"} or array (k, m), default="k-means"
         k-means or random rows, on 20 000 rows at most; or probabilities.
     n_init, missing, max_iter, tol, random_state, callback, checkpoint, verbose
@@ -139,7 +140,7 @@ class BernoulliMixture(BaseMixture):
         n_components=1,
         *,
         smoothing=1.0,
-        binarize=None,
+        binarize=0.0,
         init="k-means",
         n_init=1,
         missing=None,
@@ -167,15 +168,16 @@ class BernoulliMixture(BaseMixture):
         return BernoulliFamily(number(self.smoothing, "smoothing"))
 
     def _open(self, objective, weights=None):
-        if self.binarize is not None:
-            threshold = number(self.binarize, "binarize", -np.inf)
-            return Rows(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
         rows = Rows(objective, weights, _read)
-        for _, table in rows.tables():
-            values = table.X.data if sp.issparse(table.X) else table.X
-            if not np.isin(values, (0, 1)).all():
-                raise ValueError("X must hold zeros and ones only; pass binarize=0.5 (or another threshold)")
-        return rows
+        threshold = None if self.binarize is None else number(self.binarize, "binarize", -np.inf)
+        if all(_binary(table.X) for _, table in rows.tables()) and (threshold is None or 0 <= threshold < 1):
+            return rows
+        if threshold is None:
+            raise ValueError("X must hold zeros and ones only; pass binarize=0.5 (or another threshold)")
+        return Rows(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
+
+    def _reasons(self):
+        return [] if self.binarize is None else [f"entries above {self.binarize:g} count as ones"]
 
     def _begin(self, family, em, rows, k, rng):
         X, weights = sample_rows(rows, _SAMPLE, rng)
@@ -212,6 +214,11 @@ def _read(table, start: int, stop: int) -> tuple[NDArray | sp.csr_array, NDArray
     if sp.issparse(table.X) and table.complete:
         return table.X[start:stop], None
     return table.dense_rows(start, stop)
+
+
+def _binary(X) -> bool:
+    """Whether a table holds zeros and ones only."""
+    return bool(np.isin(X.data if sp.issparse(X) else X, (0, 1)).all())
 
 
 def _above(X, seen, threshold: float):
