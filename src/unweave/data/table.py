@@ -228,7 +228,7 @@ def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
     check_missing(missing)
     if missing is not None and not isinstance(missing, str):
         raise ValueError("missing as a mask needs one table, not blocks; mark missing entries with NaN instead")
-    can_miss, n_columns = _can_miss(estimator), _validated(estimator, filled_block(X), reset=reset).shape[1]
+    can_miss, n_columns = _can_miss(estimator), _validated(estimator, filled_block(X), missing, reset=reset).shape[1]
     dtype = np.result_type(*(_float_of(X[i]) for i in range(len(X))))
     sizes, complete, observed = [], True, False
     for i in range(len(X)):

@@ -120,8 +120,10 @@ def eckart_young(
     """
     best, exact = 0.0, True
     for rank, centred in tails_of(problem):
-        tail, sure = _tail(objective, rank, centred) if row_weights is None else _weighted_tail(
-            objective, rank, centred, row_weights
+        tail, sure = (
+            _tail(objective, rank, centred)
+            if row_weights is None
+            else _weighted_tail(objective, rank, centred, row_weights)
         )
         if 0.5 * tail > best:
             best, exact = 0.5 * tail, sure
