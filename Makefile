@@ -4,6 +4,9 @@ VENV ?= .venv
 DATA ?= ../shared/data
 BENCH ?=
 SECONDS ?= 60
+CPU ?= generic haswell skylake
+SEEDS ?= 1000
+DRAW ?= 1
 PY := $(VENV)/bin/python
 OLDEST := .venv-oldest
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -11,10 +14,12 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser fresh-kernels test demo lint format bench fuzz test-oldest api clean
+.PHONY: help setup browser fresh-kernels test test-cpu test-laws demo lint format bench fuzz test-oldest api clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
+	@echo "make test-cpu     laws, kernels and linalg as on other processors (CPU=\"$(CPU)\")"
+	@echo "make test-laws    the laws with SEEDS=$(SEEDS) hypothesis seeds each and other draws of the rest (DRAW=$(DRAW))"
 	@echo "make demo         set up .venv, find structure in data of this computer, leave one page"
 	@echo "make lint         ruff (rules and format) and mypy"
 	@echo "make format       let ruff rewrite the format"
@@ -42,11 +47,20 @@ browser:
 # Kernels take in the code of others, which numba does not watch: what is older than any kernel's source goes.
 fresh-kernels:
 	@newest=$$(ls -t src/unweave/kernels/*.py | head -1); \
-	  find src/unweave/kernels/__pycache__ $(OLDEST)/numba -name '*.nb[ic]' ! -newer $$newest -delete 2>/dev/null || true
+	  find src/unweave/kernels/__pycache__ $(OLDEST)/numba .cache/cpu -name '*.nb[ic]' ! -newer $$newest -delete 2>/dev/null || true
 
 test: $(VENV)/.has-test browser fresh-kernels
 	$(PY) -m unweave.cli.main warmup
 	$(PYTEST) $(PY) -m pytest -n 2
+
+# Only the kernels that these tests call are compiled, once for each processor.
+test-cpu: $(VENV)/.has-test fresh-kernels
+	@for cpu in $(CPU); do \
+	  $(PYTEST) $(PY) tools/other_cpu.py $$cpu $(PY) -m pytest -n 2 tests/laws tests/kernels tests/linalg || exit 1; \
+	done
+
+test-laws: $(VENV)/.has-test fresh-kernels
+	UNWEAVE_SEEDS=$(SEEDS) UNWEAVE_DRAW=$(DRAW) $(PYTEST) $(PY) -m pytest -n 2 tests/laws
 
 demo: $(VENV)/.has-test
 	$(PY) examples/demo.py

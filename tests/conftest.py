@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +14,24 @@ try:
 except ImportError:  # the other tests still run without hypothesis
     settings = None
 
+# `make test-laws` looks further than every build can: more examples of each hypothesis test, and other draws of those
+# whose seeds are written down.
+SEEDS, DRAW = int(os.environ.get("UNWEAVE_SEEDS", "0")), int(os.environ.get("UNWEAVE_DRAW", "0"))
+
 if settings is not None:
     # A first example may compile a kernel: no deadline. Derandomised: a red build can be run again.
     settings.register_profile("unweave", deadline=None, derandomize=True, max_examples=40)
-    settings.load_profile("unweave")
+    settings.register_profile("seeds", deadline=None, derandomize=False, max_examples=SEEDS or 1000, print_blob=True)
+    settings.load_profile("seeds" if SEEDS else "unweave")
+
+if DRAW:
+    _default_rng = np.random.default_rng
+
+    def _another_rng(seed=None):
+        """The generator of a seed that is written down becomes another one, the same each time."""
+        return _default_rng([DRAW, seed] if isinstance(seed, int) else seed)
+
+    np.random.default_rng = _another_rng
 
 
 @pytest.fixture(scope="session")
@@ -52,3 +68,20 @@ def two_threads():
 
     yield both
     set_num_threads(former)
+
+
+@pytest.fixture
+def full_disk():
+    """A context in which no file can grow beyond four kilobytes."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def full():
+        former = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, former)
+
+    return full

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -109,7 +109,6 @@ def test_float32_agrees_with_float64(spec):
     np.testing.assert_allclose(loss.gradient(x, p), wide, rtol=2e-4, atol=2e-5 * (1 + np.abs(wide).max() / 1e3))
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.1, 1.0, 10.0]))
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec not in ("kl", "itakura-saito", "columns")])
 def test_curvature_bounds_the_change_of_the_gradient(spec, seed, size):
@@ -131,7 +130,6 @@ def test_divergences_have_no_curvature_bound():
     assert loss.curvature is None and loss.column_curvature(x.shape[1]) is None and loss.nonnegative
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.01, 1.0, 10.0]))
 @pytest.mark.parametrize("spec", ["squared", "weighted", "weighted(3)", "huber", "huber(0.3)", "absolute",
                                   "columns(majorised)"])  # fmt: skip

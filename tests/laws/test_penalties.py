@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -66,7 +66,6 @@ def competitors(penalty, Y, F, rng):
     yield penalty.prox(rng.standard_normal(F.shape))
 
 
-@settings(deadline=None, max_examples=20, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.1, 1.0, 10.0]), step=st.sampled_from([0.01, 1.0, 7.0]))
 @every_case
 def test_prox_beats_competitors(key, seed, size, step):
