@@ -156,6 +156,7 @@ def replaced(array):
 
 
 FORGED = {
+    "class of the model is a list": lambda note, arrays: note.update({"class": ["PCA"]}),
     "class of others": lambda note, arrays: note.update({"class": "os.system"}),
     "class is a list": attribute("history_", {"$": "object", "class": ["History"], "number": 0, "state": {}}),
     "part of others": attribute("plan_", {"$": "object", "class": "Popen", "number": 99, "state": {}}),
@@ -221,6 +222,37 @@ def test_a_whole_file_with_a_lie_in_it(name, tmp_path):
     with pytest.raises(persist.DamagedFileError, match=REASONS.get(name, "unweave")) as caught:
         persist.load(path)
     assert path.name in str(caught.value) and "\n" not in str(caught.value)
+
+
+def places(value, at=()):
+    """Where something stands in a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield (*at, key)
+        yield from places(item, (*at, key))
+
+
+WRONG = [None, [], "x", 10**30, {"$": []}]
+
+
+@pytest.mark.parametrize("kind", ["PCA", "KMeans"])
+def test_whatever_stands_in_a_note_is_read_or_refused_with_the_name_of_the_file(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    path = persist.save(getattr(unweave, kind)(2).fit(zoo.numbers()), tmp_path / "m.unweave", extra={"rows": ["a"]})
+    arrays, note = container.read(path)
+    for *way, last in list(places(note)):
+        for value in WRONG:
+            forged = json.loads(json.dumps(note))
+            holder = forged
+            for key in way:
+                holder = holder[key]
+            holder[last] = value
+            container.write(path, arrays, forged)
+            for call in (persist.load, persist.header, persist.read_extra):
+                try:
+                    call(path)
+                except persist.DamagedFileError as error:
+                    assert path.name in str(error) and "\n" not in str(error)
 
 
 def test_the_forger_alone_changes_nothing(tmp_path):

@@ -1,9 +1,11 @@
 """Checkpoints: killed and resumed for real, refused when damaged or foreign."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import numpy as np
@@ -142,6 +144,42 @@ def test_writing_is_atomic_when_the_disk_refuses(tmp_path, monkeypatch):
     arrays, note = container.read(tmp_path / "f")
     assert (note["v"], arrays["a"].tolist()) == (1, [1, 1, 1])
     assert [p.name for p in tmp_path.iterdir()] == ["f"], "no half-written file is left"
+
+
+IMPATIENT = {
+    "NMF": lambda **more: unweave.NMF(2, **more),
+    "KMeans, auto": lambda **more: unweave.KMeans("auto", **more),
+    "SpectralClustering": lambda **more: unweave.SpectralClustering(2, **more),
+    "MatrixCompletion": lambda **more: unweave.MatrixCompletion(2, **more),
+    "GaussianMixture": lambda **more: unweave.GaussianMixture(2, **more),
+}
+
+
+@pytest.mark.parametrize("name", IMPATIENT)
+def test_a_place_where_nothing_can_be_written_is_noticed_before_the_fit(name, tmp_path, monkeypatch):
+    heard = []
+    for place, kind in ((tmp_path / "nowhere" / "c", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        model = IMPATIENT[name](checkpoint=place, callback=lambda p: heard.append(p.iteration))
+        with pytest.raises(kind, match=r"cannot write the checkpoint .*(make it first|name of a file in it)"):
+            model.fit(table()[:40])
+
+    def read_only(**how):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", read_only)
+    with pytest.raises(OSError, match=r"cannot write the checkpoint .*read-only.*choose another place"):
+        IMPATIENT[name](checkpoint=tmp_path / "c", callback=lambda p: heard.append(p.iteration)).fit(table()[:40])
+    assert heard == []
+
+
+def test_a_full_disk_is_named_with_the_file_and_what_to_do(tmp_path, full_disk):
+    path = tmp_path / "run.ckpt"
+    half_done(path)
+    before = path.read_bytes()
+    checkpoint = Checkpoint(path, "id")
+    with full_disk(), pytest.raises(OSError, match=r"cannot write the checkpoint .*run\.ckpt: .*; .*free some space"):
+        checkpoint.write({"codes": np.ones(10_000)}, History())
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["run.ckpt"]
 
 
 def test_writes_are_rare_and_never_more_than_a_twentieth_of_the_time(tmp_path):

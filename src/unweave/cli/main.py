@@ -38,7 +38,7 @@ def sentence(error: Exception) -> str:
     from unweave.cli.say import as_typed
 
     text = as_typed(" ".join(str(error).split()))
-    if isinstance(error, ValueError | TypeError | ImportError):
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
         return text
     return f"{type(error).__name__}: {text} (this is a defect of unweave; --debug shows where)"
 

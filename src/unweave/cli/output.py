@@ -113,5 +113,32 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_frame(path: Path, frame) -> None:
-    """Write a polars frame as CSV, atomically."""
-    replace_file(path, frame.write_csv)
+    """Write a polars frame as CSV, atomically; no text in it is a formula."""
+    replace_file(path, without_formulas(frame).write_csv)
+
+
+def without_formulas(frame):
+    """The frame with :func:`no_formula` of every text, names of columns included."""
+    import polars
+
+    names = polars.DataFrame({"name": frame.columns}).select(no_formula(polars.col("name")))["name"].to_list()
+    safe = frame.with_columns(no_formula(polars.col(polars.String)))
+    safe.columns = unique(names, set())
+    return safe
+
+
+def no_formula(text):
+    """Texts that a spreadsheet would run (=, +, -, @, tab or line break first) with an apostrophe before them.
+
+    Numbers stay numbers, also those that are names (-1.5). Reading the file does not take the apostrophe away; the
+    model file has every name as it was.
+
+    >>> import polars
+    >>> frame = polars.DataFrame({"id": ["=1+1", "-1.5", "-x", "-", "a=b"]})
+    >>> frame.select(no_formula(polars.col("id")))["id"].to_list()
+    ["'=1+1", '-1.5', "'-x", '-', 'a=b']
+    """
+    import polars
+
+    risky = text.str.contains(r"(?s)^[=+\-@\t\r\n].") & ~text.str.contains(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    return polars.when(risky).then("'" + text).otherwise(text).name.keep()

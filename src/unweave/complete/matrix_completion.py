@@ -12,6 +12,7 @@ from unweave.complete.growing import Growing
 from unweave.complete.held_out import observed
 from unweave.complete.sampled import SWEEPS
 from unweave.complete.sgd import Descent, how_to_descend
+from unweave.data.atomic import need_place
 from unweave.factorization.settings import whole
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate
@@ -164,6 +165,7 @@ class MatrixCompletion(Growing):
             del self._given
 
     def _fit_objective(self, objective, learned):
+        need_place(self.checkpoint, "the checkpoint")  # before the searches, which may take long
         auto = self.n_components == "auto"
         self._rank, self.ridge_ = 1 if auto else whole(self.n_components, "n_components", 1), 0.0  # decided below
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from unweave.data.atomic import need_place
 from unweave.factorization.settings import generator
 from unweave.factorization.showing import Showing
 from unweave.group.kmeans import KMeans
@@ -122,6 +123,7 @@ class SpectralClustering(RowGraph, Counting, Showing, ClusterMixin, BaseEstimato
         """
         if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
             raise ValueError(f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}")
+        need_place(self.checkpoint, "the checkpoint")  # before the eigenvectors, which may take long
         with single_blas():
             W, nodes = self._graph(X)
             k = self._wanted(len(nodes), W.shape[0])

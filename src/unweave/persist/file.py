@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 from typing import Any
 
 from unweave.data import container
+from unweave.data.atomic import not_written, system_words
 from unweave.data.container import Contents, DamagedFileError
 from unweave.persist.decode import Decoder, add_parameters, restore
 from unweave.persist.encode import Encoder
@@ -61,24 +61,8 @@ def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> P
     try:
         container.write(path, encoder.finish(), note)
     except OSError as error:
-        raise type(error)(f"cannot save the model to {path}: {_why(error, path)}") from error
+        raise not_written(error, "save the model to", path) from error
     return path
-
-
-def _why(error: OSError, path: Path) -> str:
-    # os.path and not pathlib, which raises where one may not look.
-    if isinstance(error, PermissionError):
-        return f"{_system_words(error)}; nothing was changed, choose another place"
-    if os.path.isdir(path):
-        return "it is a folder; give the name of a file in it"
-    if not os.path.isdir(path.parent):
-        return f"there is no folder {path.parent}; make it first"
-    full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-    return f"{_system_words(error)}; nothing was changed, {'free some space or ' if full else ''}choose another place"
-
-
-def _system_words(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def load(path: str | os.PathLike, *, check: bool = False) -> Any:
@@ -148,7 +132,7 @@ def _open(path: str | os.PathLike) -> Contents:
         contents = Contents(path)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
-        why = f"there is no file {path}" if missing else f"cannot read {path}: {_system_words(error)}"
+        why = f"there is no file {path}" if missing else f"cannot read {path}: {system_words(error)}"
         raise type(error)(why) from error
     except DamagedFileError as error:
         raise DamagedFileError(f"{error}; {_REMEDY}") from error
@@ -165,7 +149,7 @@ def _open(path: str | os.PathLike) -> Contents:
         )
     if note["format"] < 1 or not all(isinstance(part, dict) for part in parts):
         raise DamagedFileError(f"{path} is not a saved model of unweave")
-    if note.get("class") not in ESTIMATORS:
+    if not isinstance(note.get("class"), str) or note["class"] not in ESTIMATORS:
         raise DamagedFileError(
             f"{path} holds a {note.get('class')!r}, which is not an estimator of unweave {library_version()} "
             f"(it was written by {note.get('version')})"

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 from unweave.data.arguments import whole
+from unweave.data.atomic import need_place
 from unweave.select.auto_search import auto_count
 from unweave.select.chosen import Choice
 from unweave.select.trial import count_name, searched
@@ -47,6 +48,7 @@ def chooses(fit: Callable) -> Callable:
         vars(self).pop("choice_", None)
         if not _is_auto(getattr(self, name)):
             return fit(self, X, *args, **more)
+        need_place(getattr(self, "checkpoint", None), "the checkpoint")  # before the search, which may take long
         choice = self._choose_number(X, *args, **more)
         choice.name = name
         self.choice_ = choice

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from unweave.data import container
+from unweave.data.atomic import need_place, not_written
 from unweave.solve.history import History
 
 _FORMAT = 1
@@ -30,9 +31,16 @@ class Checkpoint:
         Digest of the problem and data; see :func:`unweave.data.fingerprint.fingerprint`.
     every : float
         Seconds between two writes.
+
+    Raises
+    ------
+    OSError
+        At once if nothing can be written there, rather than after the first iteration; and whenever a write fails (a
+        full disk), with what to do. The last checkpoint that was written is then still whole.
     """
 
     def __init__(self, path: str | os.PathLike, identity: str, every: float = 10.0):
+        need_place(path, "the checkpoint")
         self.path, self.identity, self.every = Path(path), identity, every
         self._written: float | None = None
         self._cost = 0.0
@@ -77,7 +85,10 @@ class Checkpoint:
             "history": history.as_dict(),
             "scalars": scalars,
         }
-        container.write(self.path, arrays, note)
+        try:
+            container.write(self.path, arrays, note)
+        except OSError as error:
+            raise not_written(error, "write the checkpoint", self.path) from error
         self._written = time.perf_counter()
         self._cost = self._written - began
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from unweave.cli.models import names_of, open_model
-from unweave.cli.output import codes_frame, groups_frame, write_frame
+from unweave.cli.output import codes_frame, groups_frame, without_formulas, write_frame
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table, stem
 from unweave.data.named import NamedTable
@@ -31,7 +31,7 @@ def run(settings) -> int:
         else:
             frame = codes_frame(model, model.transform(ready), names)
     if str(settings.out) == "-":
-        sys.stdout.write(frame.write_csv())
+        sys.stdout.write(without_formulas(frame).write_csv())
         return 0
     target = settings.out or Path(f"{stem(settings.file)}-codes.csv")
     write_frame(target, frame)
