@@ -180,11 +180,11 @@ def test_some_update_does_every_half_step_unless_kl_would_go_negative(model, pen
     assert bool(done) != (MODELS[model][0] == "kl" and signed)
 
 
-def left(update, objective, Z, half):
+def left(update, objective, Z, half, sweeps=40):
     """What `transform` runs: a fixed start, until every row settles (cut short where that takes long)."""
     model, effort = objective.rows_given(Z), transform_effort(objective.dtype)
     if model.lipschitz is None or model.reweights or update == "multiplicative":
-        effort = Effort(40, effort.tol)
+        effort = Effort(sweeps, effort.tol)
     return BY_NAME[update](model, first_rows(model, half, BY_NAME[update]), half, effort)
 
 
@@ -200,9 +200,13 @@ def test_the_code_of_a_row_does_not_depend_on_the_other_rows(update, model, pena
     half = Half(PENALTIES[penalty])
     codes = left(update, objective, Z, half)
     tolerance = 1e-6 if dtype == np.float64 else 1e-4
+    size = tolerance * max(1, np.abs(codes).max())
     for rows in (np.array([11]), rng.permutation(N)[:9]):
-        alone = left(update, objective.take(rows), Z, half)
-        np.testing.assert_allclose(alone, codes[rows], rtol=tolerance, atol=tolerance * max(1, np.abs(codes).max()))
+        alone, together = left(update, objective.take(rows), Z, half), codes[rows]
+        if not np.allclose(alone, together, rtol=tolerance, atol=size):  # cut short: what counts is where they settle
+            alone, together = (left(update, o, Z, half, 2000) for o in (objective.take(rows), objective))
+            together = together[rows]
+        np.testing.assert_allclose(alone, together, rtol=tolerance, atol=size)
 
 
 @pytest.mark.parametrize("update, model, penalty", LEFT)

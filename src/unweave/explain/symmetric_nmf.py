@@ -141,7 +141,9 @@ class SymmetricNMF(NonNegativeModel):
         check_is_fitted(self)
         with single_blas():
             objective = similarity(reopen_table(self, X, self.missing, self._learned))
-            value = objective.accurate_value(self.codes_, self._full_components)
+            codes, components = self.codes_, self._full_components
+            assert codes is not None and components is not None
+            value = objective.accurate_value(codes, components)
             self.certificate_ = certify.eckart_young(objective, self._sentence, value)
         return self.certificate_
 

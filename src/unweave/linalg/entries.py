@@ -26,7 +26,11 @@ from unweave.kernels.entries_coordinate import coordinate_range
 from unweave.kernels.entries_descend import descend_range
 from unweave.kernels.entries_solve import solve_range
 from unweave.linalg.least_norm import least_norm
-from unweave.linalg.observed import Observed, normalise, per_row, spread
+from unweave.linalg.observed import Observed, in_double, normalise, per_row, spread
+
+# Pivots of a Gram below this share of their diagonal have lost too many of its digits: of the seven of float32 (then
+# float64 goes on), and of the sixteen of float64 (then the entries themselves are decomposed, not their Gram).
+_ALIKE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-10}
 
 
 def _without_held(entries: Observed, F: np.ndarray, held: Sequence[int]) -> tuple[Observed, np.ndarray]:
@@ -49,6 +53,18 @@ def _update(entries: Observed, F: np.ndarray, held: Sequence[int], half_step: Ca
     return out
 
 
+def _factor_and_solve(entries: Observed, ridges: np.ndarray, out: np.ndarray, failed: np.ndarray) -> None:
+    """Rows from the Cholesky factors of their Grams, but those marked in `failed`."""
+    k = out.shape[1]
+    tolerance = max(_ALIKE[out.dtype], k * float(np.finfo(out.dtype).eps))
+    spread(
+        lambda start, stop: solve_range(*entries, ridges, out.dtype.type(tolerance), out, failed, start, stop),
+        entries.indptr,
+        k * (k + 8),
+        k**3 / 3 + 1000,
+    )
+
+
 def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[int] = ()) -> np.ndarray:
     """Exact least-squares rows: ``f_i = (sum_j w h_j h_j' + ridge_i I)^-1 sum_j w x h_j`` over the entries of row i.
 
@@ -56,6 +72,7 @@ def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[in
     without entries are 0. `ridge` is a number or one a row (a ridge times the number of entries, say). The columns
     `held` of `F` stay as they are: biases that ride along as extra columns, for example. `F` is only read for them.
 
+    A row in float32 whose Gram has lost the digits that tell its unknowns apart is solved in float64.
     Rows with fewer entries than unknowns solve the smaller system ``f = S'(S S' + ridge I)^-1 s`` instead.
 
     >>> import numpy as np
@@ -70,14 +87,13 @@ def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[in
         n, k = out.shape
         ridges = per_row(ridge, n, out.dtype)
         failed = np.zeros(n, dtype=np.bool_)
-        tolerance = out.dtype.type(max(k, 1) * np.finfo(out.dtype).eps)
-        spread(
-            lambda start, stop: solve_range(*entries, ridges, tolerance, out, failed, start, stop),
-            entries.indptr,
-            k * (k + 8),
-            k**3 / 3 + 1000,
-        )
+        _factor_and_solve(entries, ridges, out, failed)
         rows = np.flatnonzero(failed)
+        if out.dtype == np.float32 and rows.size:
+            wide, failed = np.zeros((rows.size, k)), np.zeros(rows.size, dtype=np.bool_)
+            _factor_and_solve(in_double(entries, rows), ridges[rows].astype(np.float64), wide, failed)
+            out[rows] = wide
+            rows = rows[failed]
 
         def again(start: int, stop: int) -> None:
             for i in rows[start:stop]:

@@ -37,6 +37,15 @@ def normalise(indptr, indices, data, weights, H) -> Observed:
     )
 
 
+def in_double(entries: Observed, rows: np.ndarray) -> Observed:
+    """Some of the rows, in float64."""
+    lengths = np.diff(entries.indptr)[rows]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    pick = np.repeat(entries.indptr[rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    weights = entries.weights[pick] if entries.weights.size else entries.weights
+    return normalise(indptr, entries.indices[pick], entries.data[pick], weights, entries.H.astype(np.float64))
+
+
 def spread(task: Callable[[int, int], object], indptr: np.ndarray, entry_cost: float, row_cost: float) -> None:
     """Run ``task(start, stop)`` over ranges of rows of about equal work, however unequal the rows are."""
     n = indptr.shape[0] - 1

@@ -62,13 +62,22 @@ class Blocks(Objective):
         if not (self.squared and self.complete):
             return super().rows_given(Z)
         cross = np.concatenate([block.rows_given(Z).cross for _, _, block in self])
-        return Quadratic(cross, gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms)
+        return Quadratic(
+            cross, gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms,
+            lambda: np.concatenate([b.in_double().rows_given(Z.astype(np.float64)).cross for _, _, b in self]),
+        )  # fmt: skip
 
     def columns_given(self, U):
         if not (self.squared and self.complete):
             return super().columns_given(U)
-        cross = sum(block.columns_given(np.ascontiguousarray(U[a:b])).cross.astype(np.float64) for a, b, block in self)
-        return Quadratic(np.asarray(cross, dtype=self.dtype), gram(U, dtype=np.float64), self.half_norm)
+        parts = (block.columns_given(np.ascontiguousarray(U[a:b])) for a, b, block in self)
+        cross = np.asarray(sum(part.cross.astype(np.float64) for part in parts), dtype=self.dtype)
+        return Quadratic(cross, gram(U, dtype=np.float64), self.half_norm, precise=lambda: self._summed_crosses(U))
+
+    def _summed_crosses(self, U) -> np.ndarray:
+        """XᵀU in float64: one more pass."""
+        blocks = (block.in_double().columns_given(U[a:b].astype(np.float64)) for a, b, block in self)
+        return np.asarray(sum(part.cross for part in blocks))
 
     def row_values(self, U, Z):
         return np.concatenate([block.row_values(U[a:b], Z) for a, b, block in self])

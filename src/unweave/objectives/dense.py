@@ -12,6 +12,9 @@ from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
 from unweave.objectives.models import Counts, Entries, Quadratic
 from unweave.objectives.models.entries import EntryTable
+from unweave.parallel import run
+
+_CONVERTED = 1 << 18  # entries of a piece of a float32 table that is converted to float64 and multiplied
 
 
 class Dense(Objective):
@@ -58,7 +61,8 @@ class Dense(Objective):
             return super().rows_given(Z)
         if not self.complete:
             return Entries(self.by_row, np.ascontiguousarray(Z.T))
-        return Quadratic(matmul(self.X, Z.T), gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms)
+        B, precise = gram(Z.T, dtype=np.float64), _in_double(self.X, Z.T)
+        return Quadratic(matmul(self.X, Z.T), B, self.half_norm, self.row_norms, precise)
 
     def columns_given(self, U):
         if self.loss.name == "kl" and self.complete:
@@ -67,7 +71,8 @@ class Dense(Objective):
             return super().columns_given(U)
         if not self.complete:
             return Entries(self.by_column, U)
-        return Quadratic(matmul(self.X.T, U), gram(U, dtype=np.float64), self.half_norm)
+        B, precise = gram(U, dtype=np.float64), _in_double(self.X.T, U)
+        return Quadratic(matmul(self.X.T, U), B, self.half_norm, precise=precise)
 
     @cached_property
     def by_row(self) -> EntryTable:
@@ -92,6 +97,16 @@ class Dense(Objective):
         rows = side == "rows"
         table = _reweighted(self.by_row if rows else self.by_column, bound if rows else bound.T, self.weights, rows)
         return Entries(table, np.ascontiguousarray(Z.T) if rows else U)
+
+
+def _in_double(X: NDArray, H: NDArray):
+    """How to multiply X·H in float64: rows of X are converted a few at a time."""
+
+    def product() -> NDArray[np.float64]:
+        wide, rows = H.astype(np.float64), max(1, _CONVERTED // max(1, X.shape[1]))
+        return np.concatenate(run(lambda a, b: X[a:b].astype(np.float64) @ wide, len(X), rows))
+
+    return product
 
 
 def _entries(X: NDArray, weights: NDArray | None) -> EntryTable:

@@ -51,6 +51,10 @@ class Sparse(Objective):
         return SparseProduct(self.X)
 
     @cached_property
+    def _double_product(self) -> SparseProduct:
+        return SparseProduct(self.X.astype(np.float64))
+
+    @cached_property
     def half_norm(self) -> float:
         """½‖X‖²."""
         return 0.5 * squared_norm(self.X.data[None, :])
@@ -65,16 +69,22 @@ class Sparse(Objective):
 
     def rows_given(self, Z):
         if self.squared:
+            H = np.ascontiguousarray(Z.T)
             return Quadratic(
-                self.product.dot(np.ascontiguousarray(Z.T)), gram(Z.T, dtype=np.float64), self.half_norm, self.row_norms
-            )
+                self.product.dot(H), gram(H, dtype=np.float64), self.half_norm, self.row_norms,
+                lambda: self._double_product.dot(H.astype(np.float64)),
+            )  # fmt: skip
         if self.loss.name == "kl":
             return Counts(self.by_row, Z.T)
         return super().rows_given(Z)
 
     def columns_given(self, U):
         if self.squared:
-            return Quadratic(self.product.tdot(np.ascontiguousarray(U)), gram(U, dtype=np.float64), self.half_norm)
+            U = np.ascontiguousarray(U)
+            return Quadratic(
+                self.product.tdot(U), gram(U, dtype=np.float64), self.half_norm,
+                precise=lambda: self._double_product.tdot(U.astype(np.float64)),
+            )  # fmt: skip
         if self.loss.name == "kl":
             return Counts(self.by_column, U)
         return super().columns_given(U)

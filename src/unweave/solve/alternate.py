@@ -27,12 +27,13 @@ def transform_effort(dtype) -> Effort:
 
 
 def half_step(model: RowModel, F: NDArray, half: Half, update: Update, effort: Effort, held: list[int]) -> NDArray:
-    """Improve the columns of F that are not held."""
+    """Improve the columns of F that are not held, in float64 where the model needs it."""
     if not held:
-        return update(model, F, half, effort)
+        model = model.resolved()
+        return update(model, F.astype(model.dtype, copy=False), half, effort).astype(F.dtype, copy=False)
     free = [t for t in range(F.shape[1]) if t not in held]
-    new = F.copy()
-    new[:, free] = update(model.hold(F, held), np.ascontiguousarray(F[:, free]), half, effort)
+    new, model = F.copy(), model.hold(F, held).resolved()
+    new[:, free] = update(model, np.ascontiguousarray(F[:, free], dtype=model.dtype), half, effort)
     return new
 
 
@@ -182,8 +183,8 @@ def left_half_step(
     U = np.zeros((objective.shape[0], problem.width), dtype=objective.dtype)
     U[:, held] = 1
     free = [t for t in range(problem.width) if t not in held]
-    rest = model.hold(U, held)
-    U[:, free] = left(rest, first_rows(rest, half, left), half, transform_effort(objective.dtype))
+    rest = model.hold(U, held).resolved()
+    U[:, free] = left(rest, first_rows(rest, half, left), half, transform_effort(rest.dtype))
     return U
 
 

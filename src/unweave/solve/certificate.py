@@ -22,6 +22,7 @@ from unweave.solve.triplets import SVDResult
 from unweave.updates import Coordinate, Half, LeastSquares
 
 _BLOCK = 1 << 22  # entries of the rows that are looked at together
+_MOST_ROWS = 4096  # with a Gram of their own that are solved anew to see what there is to gain
 _MOST_RESIDUAL = 1 << 26  # entries of a residual that is made dense
 
 
@@ -36,7 +37,8 @@ class Certificate:
     lower_bound : float
         No allowed answer can have an objective below this (0 where only a residual is known: no loss is negative).
     gap : float
-        For a bound: by what fraction of it the objective lies above. For "kkt": the residual, 0 at a stationary point.
+        For a bound: by what fraction of it the objective lies above. For "kkt": the residual, 0 at a stationary point
+        (how far a gradient step moves a factor, or by what fraction the objective falls if it is solved anew).
     exact : bool
         False where the bound itself is an estimate.
     objective : float
@@ -316,20 +318,45 @@ def stationarity(
     rows: RowModel | None = None,
     halves: tuple[Half, Half] | None = None,
 ) -> Certificate:
-    """How far one proximal step of length 1/L moves each factor, relative to the factor: 0 at a stationary point."""
+    """How far one proximal step of length 1/L moves each factor, relative to the factor: 0 at a stationary point.
+
+    Such a step hardly moves along directions in which the loss is flat. So where a factor is found by least squares it
+    counts, too, by what fraction the objective would fall if that factor alone were solved anew.
+    """
     code_half, component_half = sides(problem) if halves is None else halves
     residual = 0.0
     if problem.codes.name != "fixed":
-        residual = _movement(rows or objective.rows_given(Z), U, code_half, problem.held_codes)
+        residual = _unrest(rows or objective.rows_given(Z), U, code_half, problem.held_codes, value)
     if problem.components.name not in ("fixed", "hull", "cone"):
-        F = np.ascontiguousarray(Z.T)
-        residual = max(residual, _movement(objective.columns_given(U), F, component_half, problem.held_components))
+        F, model = np.ascontiguousarray(Z.T), objective.columns_given(U)
+        residual = max(residual, _unrest(model, F, component_half, problem.held_components, value))
     return Certificate("kkt", 0.0, residual, True, float(value))
 
 
-def _movement(model, F: NDArray, half: Half, held: list[int]) -> float:
+def _unrest(model: RowModel, F: NDArray, half: Half, held: list[int], value: float) -> float:
+    """The larger of both: how far a step moves F, and by what fraction the objective can fall with F alone."""
     free = [t for t in range(F.shape[1]) if t not in held]
-    model, F = model.hold(F, held), np.ascontiguousarray(F[:, free])
+    model = model.hold(F, held).resolved()
+    F = np.ascontiguousarray(F[:, free], dtype=model.dtype)
+    return max(_movement(model, F, half), _fall(model, F, half, value))
+
+
+def _fall(model: RowModel, F: NDArray, half: Half, value: float) -> float:
+    """What least squares could still gain, of the objective; of many rows with own entries some stand for all."""
+    terms = half.terms
+    if model.kind not in ("quadratic", "entries") or terms is None or terms[0] or terms[2]:
+        return 0.0
+    share = 1.0
+    if model.kind == "entries" and len(F) > _MOST_ROWS:
+        few = np.linspace(0, len(F) - 1, _MOST_ROWS).astype(int)
+        share, F, smaller = len(F) / _MOST_ROWS, F[few], model.take(few)
+        assert smaller is not None
+        model = smaller
+    fall = share * float(model.most_fall(F, terms[1], False).sum())
+    return min(1.0, fall / max(value, np.finfo(np.float64).tiny)) if fall > 0 else 0.0
+
+
+def _movement(model, F: NDArray, half: Half) -> float:
     gradient = model.gradient(F)
     terms = half.terms
     if model.nonnegative and terms is not None and terms[2]:

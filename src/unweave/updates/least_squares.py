@@ -11,6 +11,8 @@ from unweave.objectives.models import Entries, Quadratic, RowModel
 from unweave.updates.base import Half, Update, no_worse
 from unweave.updates.proximal import Proximal
 
+_REFINED = 1e-8  # least over largest eigenvalue of a Gram below which its inverse is good to a correction only
+
 
 def solve(model: RowModel, ridge: float | NDArray) -> NDArray:
     """The rows that minimise the squared loss plus ½·ridge·‖f‖²; of several, the one of least norm."""
@@ -21,9 +23,13 @@ def solve(model: RowModel, ridge: float | NDArray) -> NDArray:
     assert isinstance(model, Quadratic)
     values, vectors = np.linalg.eigh(model.gram)
     values = np.maximum(values, 0) + ridge
-    floor = len(values) * np.finfo(model.dtype).eps * max(float(values.max(initial=0)), np.finfo(np.float64).tiny)
+    floor = model.flat * max(float(values.max(initial=0)), np.finfo(np.float64).tiny)
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > floor)
-    return matmul(model.cross, ((vectors * inverse) @ vectors.T).astype(model.dtype))
+    whole = ((vectors * inverse) @ vectors.T).astype(model.dtype)
+    rows = matmul(model.cross, whole)
+    if model.dtype == np.float64 and values.min(initial=np.inf) < _REFINED * values.max(initial=0.0):
+        rows += matmul(model.cross - matmul(rows, model.gram) - ridge * rows, whole)
+    return rows
 
 
 class LeastSquares(Update):

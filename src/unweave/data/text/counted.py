@@ -70,7 +70,7 @@ def is_tokens(documents) -> bool:
         return False
     lists = (document for document in documents if not _is_list(document) or len(document))
     first = next(iter(lists), None)
-    return _is_list(first) and isinstance(first[0], str)
+    return first is not None and _is_list(first) and isinstance(first[0], str)
 
 
 def _is_list(document) -> bool:

@@ -63,7 +63,7 @@ def _logarithms(X: sp.csr_array) -> sp.csr_array:
 
 def _unit(table: sp.csr_array | NDArray) -> sp.csr_array | NDArray:
     """Rows of length one; empty ones stay empty."""
-    square = table.multiply(table) if sp.issparse(table) else np.square(table)
+    square = np.square(table) if isinstance(table, np.ndarray) else table.multiply(table)
     length = np.sqrt(np.asarray(square.sum(axis=1, dtype=np.float64)).ravel())
     length = np.where(length > 0, length, 1)
     if isinstance(table, np.ndarray):

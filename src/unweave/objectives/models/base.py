@@ -22,7 +22,7 @@ def without_rounding(slope: NDArray, size: NDArray) -> NDArray:
 
 
 def fall_along(gram: NDArray, slope: NDArray, ridge: float, strict: bool) -> NDArray[np.float64]:
-    """½ g(B + ridge)⁻¹g for each row g of `slope`; `strict`: infinite where g has a part that B does not hold at all."""
+    """½ g(B + ridge)⁻¹g for each row g of `slope`; `strict`: infinite where g has a part that B does not hold."""
     values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 0) + ridge
     floor = len(values) * np.finfo(np.float64).eps * float(values.max(initial=0.0)) + np.finfo(np.float64).tiny
@@ -75,8 +75,8 @@ class RowModel:
         """How far loss + ½·ridge‖f‖² of each row can fall at most (over f ≥ 0 if `nonnegative`), for quadratic losses.
 
         With the slope g = g⁺ − g⁻ at f and the Gram B of the row, any other y ≥ 0 has
-        loss(y) ≥ loss(f) − ⟨g⁺, f⟩ − ½ g⁻(B + ridge)⁻¹g⁻: nothing at a minimum. Without signs it is all ½ g(B + ridge)⁻¹g,
-        the Newton decrement, which sees flat directions that a gradient step does not.
+        loss(y) ≥ loss(f) − ⟨g⁺, f⟩ − ½ g⁻(B + ridge)⁻¹g⁻: nothing at a minimum. Without signs it is all
+        ½ g(B + ridge)⁻¹g, the Newton decrement, which sees flat directions that a gradient step does not.
         """
         raise NotImplementedError("this row model is not quadratic")
 
@@ -95,6 +95,10 @@ class RowModel:
     def parts(self) -> Iterator[tuple[int, int, RowModel]]:
         """(start, stop, model) of stretches of rows that can be improved one after the other."""
         yield 0, self.shape[0], self
+
+    def resolved(self) -> RowModel:
+        """This model, or the same in float64 where its own precision does not tell the directions of F apart."""
+        return self
 
     def hold(self, F: NDArray, held: list[int]) -> RowModel:
         """The model of the other columns while the columns `held` keep the values they have in F."""

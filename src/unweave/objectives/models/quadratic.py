@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from unweave.linalg.products import gram, matmul
 from unweave.objectives.models.base import RowModel, fall_along, positive, without_rounding
 
+# Least over largest eigenvalue of a Gram below which products in float32 are too coarse: their errors, relative to the
+# data, come back in the fit divided by its root, so 1e-5 makes 1e-7 a 3e-5.
+_ALIKE = 1e-5
+
 
 class Quadratic(RowModel):
     """½‖X − F·G‖² = ½‖X‖² − ⟨F, A⟩ + ½⟨FᵀF, B⟩ with the summaries A = X·Gᵀ and B = G·Gᵀ.
@@ -21,13 +25,20 @@ class Quadratic(RowModel):
     constant : float
         ½‖X‖².
     norms : callable, optional
-        Gives ‖x_i‖² of every row, for duality gaps.
+        Gives ‖x_i‖² of every row.
+    precise : callable, optional
+        Gives A multiplied in float64, for data in float32: (A, B) then tell directions apart that A alone does not.
+    resolution : float, optional
+        Relative precision of the data, if it is not that of A.
     """
 
     kind = "quadratic"
 
-    def __init__(self, cross: NDArray, gram: NDArray, constant: float, norms=None):
-        self.cross, self.gram, self.constant, self._norms = cross, gram, constant, norms
+    def __init__(
+        self, cross: NDArray, gram: NDArray, constant: float, norms=None, precise=None, resolution: float | None = None
+    ):
+        self.cross, self.gram, self.constant, self._norms, self._precise = cross, gram, constant, norms, precise
+        self.resolution = float(np.finfo(cross.dtype).eps) if resolution is None else resolution
         self.gram_cast = np.ascontiguousarray(gram, dtype=cross.dtype)
         self.shape, self.dtype = cross.shape, cross.dtype
 
@@ -54,6 +65,20 @@ class Quadratic(RowModel):
         assert self._norms is not None, "this model was made without the norms of its rows"
         return self._norms()
 
+    @property
+    def flat(self) -> float:
+        """Eigenvalues of B up to this share of the largest are rounding: of the data, or of B itself."""
+        k = len(self.gram)
+        return max(k * float(np.finfo(np.float64).eps), (k * self.resolution) ** 2)
+
+    def resolved(self):
+        if self._precise is None or self.dtype == np.float64 or not self.gram.size:
+            return self
+        values = np.linalg.eigvalsh(self.gram)
+        if values[0] >= _ALIKE * values[-1]:
+            return self
+        return Quadratic(self._precise(), self.gram, self.constant, self._norms, None, self.resolution)
+
     def gradient(self, F):
         return matmul(F, self.gram_cast) - self.cross
 
@@ -71,7 +96,9 @@ class Quadratic(RowModel):
 
     def take(self, rows):
         norms = None if self._norms is None else lambda: self.row_norms()[rows]
-        return Quadratic(np.ascontiguousarray(self.cross[rows]), self.gram, self.constant, norms)
+        precise = None if self._precise is None else lambda: np.ascontiguousarray(self._precise()[rows])
+        cross = np.ascontiguousarray(self.cross[rows])
+        return Quadratic(cross, self.gram, self.constant, norms, precise, self.resolution)
 
     def denominator(self, F):
         """D of the gradient D − N, where signs may mix: F·B⁺ + A⁻ (Ding, Li and Jordan 2010)."""
@@ -82,11 +109,15 @@ class Quadratic(RowModel):
             return self
         free = [t for t in range(F.shape[1]) if t not in held]
         fixed = np.ascontiguousarray(F[:, held])
-        among = self.gram[np.ix_(held, held)]
-        shifted = self.cross[:, free] - matmul(fixed, np.ascontiguousarray(self.gram_cast[np.ix_(held, free)]))
+        among, between = self.gram[np.ix_(held, held)], np.ascontiguousarray(self.gram[np.ix_(held, free)])
+
+        def less_held(cross: NDArray) -> NDArray:
+            return np.ascontiguousarray(cross[:, free] - matmul(fixed.astype(cross.dtype), between.astype(cross.dtype)))
+
         constant = (
             self.constant
             - float(np.einsum("ij,ij->", fixed, self.cross[:, held], dtype=np.float64))
             + 0.5 * float(np.vdot(gram(fixed), among))
         )
-        return Quadratic(np.ascontiguousarray(shifted), self.gram[np.ix_(free, free)], constant)
+        precise = None if self._precise is None else lambda: less_held(self._precise())
+        return Quadratic(less_held(self.cross), self.gram[np.ix_(free, free)], constant, None, precise, self.resolution)
