@@ -45,7 +45,8 @@ class Row:
     `work(data, iterations)` gives the useful floating-point operations and the bytes that must be moved at least.
     `aim` says how objectives are compared: "reach" (ours must not be above the peer's), "below" (ours must be better,
     time is only shown) or "none" (times alone). `stops` says whether ours heeds the target; a closed form does not and
-    is run once for all peers.
+    is run once for all peers. `tuned_on` names the data on which the constants behind our side were set, `reported_on`
+    the data of the row if its title does not: they must not be the same.
     """
 
     name: str
@@ -63,6 +64,8 @@ class Row:
     value: str = "objective"
     slack: float = SLACK
     repeats: int = 3
+    tuned_on: str = "no data"
+    reported_on: str = "as named"
 
 
 @dataclass

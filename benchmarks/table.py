@@ -9,6 +9,10 @@ from typing import Any
 from benchmarks.harness import Row
 
 Record = dict[str, Any]
+_COLUMNS = [
+    "work", "ours", "hardest peer (best setting)", "ratio", "at least", "verdict", "of the machine's limit",
+    "tuned on", "reported on",
+]  # fmt: skip
 
 
 @dataclass
@@ -31,14 +35,15 @@ class Report:
     missing: str | None = None
 
     def matches(self) -> list[Match]:
-        """One match a peer that ran, the hardest (lowest ratio) first."""
+        """One match for each peer that ran, the hardest first: the best where quality is the aim, else the quickest."""
         found = []
         for name in self.row.peers:
             peer = best([r for r in self.results if r["contender"] == name])
             ours = best([r for r in self.results if r["contender"] in ("unweave", f"unweave to {name}")])
             if peer and ours:
                 found.append(Match(peer, ours, peer["seconds"] / ours["seconds"], self._reached(ours, peer)))
-        return sorted(found, key=lambda match: match.ratio)
+        by_quality = self.row.aim == "below"
+        return sorted(found, key=lambda match: match.peer["objective"] if by_quality else match.ratio)
 
     def _reached(self, ours: Record, peer: Record) -> bool:
         if self.row.aim == "none":
@@ -105,24 +110,20 @@ def _line(cells: list[str]) -> str:
 
 
 def summary(reports: list[Report], limits: dict[str, float]) -> str:
-    """One line a row: ours against the peer that is hardest to beat."""
-    lines = [
-        _line(
-            ["work", "ours", "hardest peer (best setting)", "ratio", "at least", "verdict", "of the machine's limit"]
-        ),
-        _line(["---"] * 7),
-    ]
+    """One line for each row: ours against the peer that is hardest to beat, and the data that constants rest on."""
+    lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
     for report in reports:
         row, matches = report.row, report.matches()
         aim = "better " + row.value if row.aim == "below" else f"{row.target:g}×"
         if not matches:
-            lines.append(_line([row.title, "–", "–", "–", aim, report.verdict(), "–"]))
+            lines.append(_line([row.title, "–", "–", "–", aim, report.verdict(), "–", row.tuned_on, row.reported_on]))
             continue
         match = matches[0]
         lines.append(
             _line([
                 row.title, cell(match.ours, row), f"{match.peer['contender']}: {cell(match.peer, row)}",
                 f"{match.ratio:.2f}×", aim, report.verdict(), fraction(match.ours, row, limits),
+                row.tuned_on, row.reported_on,
             ])
         )  # fmt: skip
     return "\n".join(lines)
