@@ -232,3 +232,10 @@ def test_the_map_is_the_minimum(n, p, seed):
 
     assert np.isfinite(A).all()
     assert all(value(A) <= value(A + 1e-3 * rng.normal(size=A.shape)) + 1e-12 for _ in range(5))
+
+
+def test_a_settled_fit_is_certified_about_what_the_features_suggest(rng):
+    _, known, F, G, values = planted(rng)
+    X = table(values, known)
+    model = unweave.MatrixCompletion(2, ridge=0.3, tol=1e-9, max_iter=2000).fit(X, user_features=F, item_features=G)
+    assert model.certificate_.gap < 1e-3, "the ridge is about a map of the features, not about zero"

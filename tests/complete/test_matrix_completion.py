@@ -103,3 +103,10 @@ def test_saved_recommenders_recommend_the_same(rng, tmp_path):
     for one, two in zip(model.recommend("ann", 3, exclude_seen=False), again.recommend("ann", 3, exclude_seen=False)):
         assert one.tolist() == two.tolist()
     assert again.predict("bob", 20) == model.predict("bob", 20)
+
+
+def test_a_table_of_more_rows_than_a_certificate_looks_at(rng):
+    known = rng.random((5000, 12)) < 0.3
+    X = sp.csr_array(np.where(known, rng.normal(size=(5000, 1)) + rng.normal(size=known.shape), 0))
+    model = unweave.MatrixCompletion(1, ridge=1.0, tol=1e-8, max_iter=500).fit(X)
+    assert model.certificate_.gap < 1e-3

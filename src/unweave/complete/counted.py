@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.linalg.entries import predict_entries
 from unweave.objectives import Dense, Objective, Observed
+from unweave.objectives.models import Entries
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate
 from unweave.updates import Half
@@ -29,6 +31,14 @@ class CountedHalf(Half):
     @property
     def terms(self):
         return 0.0, self.ridges, False
+
+    def about_zero(self, model, F):
+        if np.ndim(self.towards) == 0:
+            return model, F
+        t = model.table
+        towards = np.ascontiguousarray(self.towards, dtype=model.dtype)
+        known = predict_entries(t.indptr, t.indices, model.H, towards)
+        return Entries(t.with_data(t.data - known), model.H), F - towards
 
     def prox(self, F: NDArray, step) -> NDArray:
         return self.towards + (F - self.towards) / (1 + step * np.reshape(self.ridges, (-1, 1)).astype(F.dtype))

@@ -14,8 +14,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from unweave.linalg.entries import predict_entries
-from unweave.objectives.models import Entries
 from unweave.updates import Update
 
 
@@ -110,6 +108,5 @@ class Towards(Update):
     def __call__(self, model, F, half, effort):
         if np.ndim(half.towards) == 0:
             return self.plain(model, F, half, effort)
-        t = model.table
-        known = predict_entries(t.indptr, t.indices, model.H, half.towards)
-        return half.towards + self.plain(Entries(t.with_data(t.data - known), model.H), F - half.towards, half, effort)
+        model, F = half.about_zero(model, F)
+        return half.towards + self.plain(model, F, half, effort)

@@ -346,13 +346,15 @@ def _fall(model: RowModel, F: NDArray, half: Half, value: float) -> float:
     terms = half.terms
     if model.kind not in ("quadratic", "entries") or terms is None or terms[0] or terms[2]:
         return 0.0
-    share = 1.0
+    share, ridge = 1.0, np.asarray(terms[1])  # a number, or one a row
+    model, F = half.about_zero(model, F)
     if model.kind == "entries" and len(F) > _MOST_ROWS:
         few = np.linspace(0, len(F) - 1, _MOST_ROWS).astype(int)
+        ridge = ridge[few] if ridge.ndim else ridge
         share, F, smaller = len(F) / _MOST_ROWS, F[few], model.take(few)
         assert smaller is not None
         model = smaller
-    fall = share * float(model.most_fall(F, terms[1], False).sum())
+    fall = share * float(model.most_fall(F, ridge, False).sum())
     return min(1.0, fall / max(value, np.finfo(np.float64).tiny)) if fall > 0 else 0.0
 
 

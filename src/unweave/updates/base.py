@@ -46,6 +46,10 @@ class Half:
             return None
         return self.penalty.separable_terms()
 
+    def about_zero(self, model: RowModel, F: NDArray) -> tuple[RowModel, NDArray]:
+        """The same question in unknowns that the penalty pulls towards zero: (model, F)."""
+        return model, F
+
     def prox(self, F: NDArray, step) -> NDArray:
         if not self.exempt:
             return self._prox(F, step)

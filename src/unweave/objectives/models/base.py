@@ -71,7 +71,7 @@ class RowModel:
         """Lipschitz constants of the rows' gradients, shape (rows, 1) or (1, 1); None when there is none."""
         return None
 
-    def most_fall(self, F: NDArray, ridge: float, nonnegative: bool) -> NDArray[np.float64]:
+    def most_fall(self, F: NDArray, ridge: float | NDArray, nonnegative: bool) -> NDArray[np.float64]:
         """How far loss + ½·ridge‖f‖² of each row can fall at most (over f ≥ 0 if `nonnegative`), for quadratic losses.
 
         With the slope g = g⁺ − g⁻ at f and the Gram B of the row, any other y ≥ 0 has

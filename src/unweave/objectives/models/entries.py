@@ -77,7 +77,7 @@ class Entries(RowModel):
 
     def most_fall(self, F, ridge, nonnegative):
         model, F = self.in_double(), F.astype(np.float64, copy=False)
-        t, slope = model.table, model.gradient(F) + ridge * F
+        t, slope = model.table, model.gradient(F) + np.reshape(ridge, (-1, 1)) * F
         if not nonnegative:
             best = kernels.solve_rows(t.indptr, t.indices, t.data, t.weights, model.H, F, ridge)
             return np.maximum(0.5 * (slope * (F - best)).sum(axis=1), 0)
