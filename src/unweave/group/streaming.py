@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import row_weights
+from unweave.data.table import is_blocks
 from unweave.factorization.settings import generator
 from unweave.group.kmeans_assign import nearest, one_hot, total
 from unweave.group.kmeans_metrics import metric_of
@@ -20,11 +21,11 @@ from unweave.updates import Nearest
 
 def add_block(model, X, sample_weight=None) -> None:
     """Give every row of a block to its nearest centre, then move each centre to the mean of all rows it has won."""
+    if is_blocks(X):
+        raise ValueError("partial_fit of KMeans takes one block at a time: call it once for each")
     with single_blas():
         first = not hasattr(model, "cluster_centers_")
         objective = _begun(model, X) if first else model._reopen(X)
-        if objective.in_blocks:
-            raise ValueError("partial_fit of KMeans takes one block at a time: call it once for each")
         if not objective.complete:
             raise ValueError(
                 "partial_fit of KMeans needs every entry observed; fit the whole table for missing entries"
