@@ -156,7 +156,9 @@ class Impute:
         """More probes when the residual is longer than τ in all of them, fewer when it is in few."""
         width = state["probes"].shape[1]
         room = min(self.entries.shape) - len(state["s"])
-        target = min(2 * width if wanted == width else max(_PROBES, min(width, 2 * wanted)), _MOST_PROBES, max(room, 0))
+        # At full rank there is no room for any; when the rank falls again there must be a way back up.
+        target = max(_PROBES, 2 * width if wanted == width else min(width, 2 * wanted))
+        target = min(target, _MOST_PROBES, max(room, 0))
         if target == width:
             return state
         if target < width:
@@ -178,7 +180,8 @@ class Impute:
         stage, last = state["stage"], state["stage"] == len(self.strengths) - 1
         fall = (former["value"] - state["value"]) / max(abs(former["value"]), np.finfo(np.float64).tiny)
         grew = len(state["s"]) > len(former["s"])
-        limited = len(state["s"]) >= self.most  # then the gap may never close, and the fall must tell
+        # Where a smaller rank than the table's is all that is allowed the gap may never close, and the fall must tell.
+        limited = len(state["s"]) >= self.most and self.most < min(self.entries.shape)
         tol = self.tol if last else _EARLY_GAP
         still = np.isfinite(fall) and fall <= (0.1 if limited else 0.01) * tol and state["in_stage"] > 1
         done = (state["gap"] <= tol and not grew) or still or (not last and state["in_stage"] >= _EARLY_STEPS)

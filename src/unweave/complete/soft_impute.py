@@ -62,7 +62,8 @@ class SoftImpute(NuclearModel):
     max_iter : int, default=300
         Steps along the whole path.
     tol : float, default=1e-4
-        The fit settles when its duality gap is this fraction of the objective; 0 runs `max_iter` steps.
+        The fit settles when its duality gap is this fraction of the objective, or when a step lowers the objective by
+        less than a hundredth of it; 0 runs `max_iter` steps.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
