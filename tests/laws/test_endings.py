@@ -80,3 +80,29 @@ def test_in_float32_a_good_fit_falls_settles_and_says_its_objective(noise):
     assert coarse.objective_ == pytest.approx(fine.objective_, rel=1e-2)
     found = 0.5 * np.square(X - coarse.codes_.astype(np.float64) @ coarse.components_).sum()
     assert coarse.objective_ == pytest.approx(found, rel=1e-4)
+
+
+def _settling(kind: str, dtype) -> tuple[np.ndarray, dict, dict]:
+    """A table for k-means, what its constructor is told, and what its fit is given."""
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)).astype(dtype)
+    if kind == "sparse":
+        return sp.csr_array(np.where(X > 0, X, 0)), {}, {}
+    if kind == "holes":
+        return np.where(rng.random(X.shape) < 0.2, np.nan, X), {"missing": "nan"}, {}
+    if kind in ("cosine", "hamming"):
+        return (X > 0).astype(dtype) if kind == "hamming" else X, {"metric": kind}, {}
+    return X, {}, {"sample_weight": rng.random(len(X)) + 0.1} if kind == "weights" else {}
+
+
+@pytest.mark.parametrize("kind", ["dense", "weights", "sparse", "holes", "cosine", "hamming"])
+@pytest.mark.parametrize("repair", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_settled_k_means_ends_whatever_tol_is(kind, repair, dtype):
+    X, how, given = _settling(kind, dtype)
+    model = unweave.KMeans(4, tol=0, repair=repair, random_state=1, **how).fit(X, **given)
+    assert model.n_iter_ < 300 and model.history_.stopped == "nothing changes any more"
+    again = unweave.KMeans(4, tol=0, repair=False, init=model.cluster_centers_, **how).fit(X, **given)
+    assert again.n_iter_ <= 2 and np.isclose(again.objective_, model.objective_, rtol=1e-6)

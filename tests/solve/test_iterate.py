@@ -30,12 +30,14 @@ def test_stops_when_the_relative_fall_is_below_tol():
     assert history.objective[-1] == 1 + state["value"]
 
 
-def test_tol_zero_never_stops_early():
+def test_tol_zero_stops_only_at_a_fixed_point():
     def still(state):
         return state, 1.0
 
     _, history = iterate(still, {}, Loop(max_iter=7, tol=0), settled=lambda state: True)
     assert len(history) == 7
+    _, history = iterate(halving, {"value": 1.0}, Loop(max_iter=7, tol=0), fixed=lambda state: state["value"] < 0.2)
+    assert len(history) == 3 and history.stopped == "nothing changes any more"
 
 
 def test_settled_ends_the_loop_and_says_so():

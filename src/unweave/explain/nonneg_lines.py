@@ -43,6 +43,9 @@ class HalfLines:
         """Whether the factor stays where it is: in float32 the objective is too coarse to tell."""
         return state["moved"] <= 10 * np.finfo(self.objective.dtype).eps
 
+    def fixed(self, state: dict) -> bool:
+        return state["moved"] == 0
+
     def finish(self, state: dict) -> dict:
         F, lines = state["factor"], state["lines"]
         if self.side == "codes":

@@ -50,6 +50,9 @@ class SymmetricDescent:
         """Whether U stays where it is: in float32 the objective is too coarse to tell."""
         return state["moved"] <= 100 * np.finfo(self.objective.dtype).eps
 
+    def fixed(self, state: dict) -> bool:
+        return state["moved"] == 0
+
     def finish(self, state: dict) -> dict:
         return {"codes": state["codes"], "components": np.ascontiguousarray(state["codes"].T)}
 

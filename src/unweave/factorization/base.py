@@ -82,7 +82,8 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         loop = make_loop(self, objective, *given)
         plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
         loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
-        state, history = iterate(scheme.step, state, loop, settled=getattr(scheme, "settled", None))
+        ends = {name: getattr(scheme, name, None) for name in ("settled", "fixed")}
+        state, history = iterate(scheme.step, state, loop, **ends)
         state = scheme.finish(state) if hasattr(scheme, "finish") else state
         self._learned, self._sentence, self._left = learned, problem, scheme.left
         self._stream = None

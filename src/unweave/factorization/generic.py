@@ -46,7 +46,8 @@ class Factorization(BaseFactorization):
         "svd", "nndsvd", "random", "k-means++", "rows", or where to begin.
     max_iter : int, default=200
     tol : float, default=1e-5
-        Stop when an iteration lowers the objective by less than this fraction; 0 never stops early.
+        Stop when an iteration lowers the objective by less than this fraction; 0 stops only where
+        nothing changes any more.
     random_state : None, int or generator, default=None
         None is a fixed seed: the same call gives the same answer.
     callback : callable, optional

@@ -65,7 +65,8 @@ class LloydScheme:
 
     def __init__(self, objective: Dense, k: int, weights: NDArray | None, metric: Euclidean):
         self.lloyd, self.left = Lloyd(objective.X, k, weights, metric.place), Nearest()
-        self.start, self.step, self.settled = self.lloyd.start, self.lloyd.step, self.lloyd.converged
+        self.start, self.step = self.lloyd.start, self.lloyd.step
+        self.settled = self.fixed = self.lloyd.converged
         self.means, self.why = self.lloyd.means, self.lloyd.choice.why
 
 

@@ -53,6 +53,9 @@ class Repaired:
     def settled(self, state: dict) -> bool:
         return bool(state["repaired"])
 
+    def fixed(self, state: dict) -> bool:
+        return bool(state["repaired"])
+
     def step(self, state: dict) -> tuple[dict, float]:
         if state["calm"] and not state["repaired"]:
             return self._repair(state)

@@ -24,7 +24,8 @@ Step = Callable[[State], tuple[State, float]]
 class Loop:
     """How to run: limits and listeners.
 
-    `tol` is on the relative fall of the objective; 0 never stops early, None asks only whether the scheme has settled.
+    `tol` is on the relative fall of the objective; 0 stops only at a fixed point that the scheme can see (the labels of
+    k-means stay), None asks only whether the scheme has settled.
     `ending` is given where running out of iterations is nothing to warn of, and says what it means.
     """
 
@@ -41,7 +42,12 @@ class Loop:
 
 
 def iterate(
-    step: Step, state: State, loop: Loop, *, settled: Callable[[State], bool] | None = None
+    step: Step,
+    state: State,
+    loop: Loop,
+    *,
+    settled: Callable[[State], bool] | None = None,
+    fixed: Callable[[State], bool] | None = None,
 ) -> tuple[State, History]:
     """Run `step` until the objective settles, the callback says stop, or `max_iter`.
 
@@ -56,7 +62,10 @@ def iterate(
     loop : Loop
         Limits and listeners.
     settled : callable, optional
-        ``state -> bool``: nothing can change any more (the labels of k-means stay). Ignored when ``tol=0``.
+        ``state -> bool``: nothing worth the while changes any more. Ignored when ``tol=0``.
+    fixed : callable, optional
+        ``state -> bool``: the next step would give this very state, to the bit (the labels of k-means stay). Ends the
+        fit whatever `tol` is.
 
     Returns
     -------
@@ -70,7 +79,7 @@ def iterate(
     bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
         # A state that was loaded is judged as if its iteration had just been done: that fit may have been at its end.
-        reason = _reason_to_stop(state, history, loop, settled) if len(history) else None
+        reason = _reason_to_stop(state, history, loop, settled, fixed) if len(history) else None
         while reason is None and len(history) < loop.max_iter:
             state, objective = step(state)
             _record(history, objective, time.perf_counter() - began)
@@ -78,7 +87,7 @@ def iterate(
                 loop.checkpoint.offer(state, history)
             if bar is not None:
                 bar.show(history)
-            reason = _reason_to_stop(state, history, loop, settled)
+            reason = _reason_to_stop(state, history, loop, settled, fixed)
     except KeyboardInterrupt:
         if not len(history):
             raise
@@ -115,7 +124,13 @@ def _record(history: History, objective: float, seconds: float) -> None:
     history.add(objective, change, seconds)
 
 
-def _reason_to_stop(state: State, history: History, loop: Loop, settled: Callable[[State], bool] | None) -> str | None:
+def _reason_to_stop(
+    state: State,
+    history: History,
+    loop: Loop,
+    settled: Callable[[State], bool] | None,
+    fixed: Callable[[State], bool] | None,
+) -> str | None:
     """Why the fit ends after its last iteration, None if it goes on; limits and listeners are those of now."""
     objective, change, seconds = history.objective[-1], history.change[-1], history.seconds[-1]
     if loop.callback is not None:
@@ -124,7 +139,7 @@ def _reason_to_stop(state: State, history: History, loop: Loop, settled: Callabl
             return "the callback said stop"
     if loop.tol and len(history) > 1 and abs(change) <= loop.tol:
         return f"the objective fell by less than tol={loop.tol:g} (relative)"
-    if loop.tol != 0 and settled is not None and settled(state):
+    if (fixed is not None and fixed(state)) or (loop.tol != 0 and settled is not None and settled(state)):
         return "nothing changes any more"
     return None
 

@@ -55,6 +55,8 @@ class MeansOfSeen:
     def settled(self, state: dict) -> bool:
         return state["moved"] == 0
 
+    fixed = settled
+
     def _refill(self, labels: NDArray, losses: NDArray) -> NDArray:
         """Give each empty cluster the row that costs most; a row that lies on its centre up to rounding never."""
         counts = np.bincount(labels, minlength=self.k)
