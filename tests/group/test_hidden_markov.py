@@ -52,7 +52,7 @@ def test_planted_symbols_are_found(rng):
     model = HiddenMarkov(2, emission="discrete").fit([symbols[:1500], symbols[1500:]])
     order = np.argsort(model.emission_probabilities_[:, 2])
     np.testing.assert_allclose(model.emission_probabilities_[order], shown, atol=0.06)
-    assert model.n_parameters_ == 1 + 2 + 4 and "5 starts" in str(model.plan_)
+    assert model.n_parameters_ == 1 + 2 + 4 and "8 starts" in str(model.plan_)
 
 
 def test_order_in_time_tells_states_apart_that_rows_do_not(rng):

@@ -73,6 +73,7 @@ class BaumWelch:
             "move_sums": sums.moves,
             "emission_sums": sums.emission,
             "run_up": run_up,
+            "log_likelihood": sums.log_likelihood,
             "objective": objective,
             "gain": (former - objective) / len(self.X),
         }

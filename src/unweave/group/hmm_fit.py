@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,15 +13,17 @@ from unweave.group.hmm_baum_welch import BaumWelch, Priors
 from unweave.group.hmm_chain import Chain, Emission
 from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, Spread, spread_of
+from unweave.group.hmm_choice import stretches
 from unweave.group.hmm_input import check_rows, check_symbols
 from unweave.group.hmm_segments import cut
 from unweave.group.hmm_start import gaussian_start, given_start, symbols_start, within_clusters
+from unweave.group.race import race
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
-_TRIAL = 10  # steps after which the best of several starts goes on
-_TRIES = {"gaussian": 1, "discrete": 5}
+_TRIES = {"gaussian": 4, "discrete": 8}
+_BLOCK = 1 << 15
 _NO_SPREAD = Spread(np.zeros(1), np.ones(1), np.ones(1))  # needed by fits alone
 
 
@@ -43,6 +46,7 @@ class Fitting:
         self.segments = cut(lengths, k)
         priors = (number(getattr(model, name), name) for name in ("start_prior", "transition_prior", "emission_prior"))
         self.scheme = BaumWelch(X, self.segments, Priors(*priors), self._chain, self._arrays)
+        self.alone = alone(X, self._one(), self.scheme.priors.emission)
 
     def _chain(self, state: dict) -> Chain:
         if self.discrete:
@@ -62,29 +66,47 @@ class Fitting:
             return {**shapes, "probabilities": (k, self.n_symbols)}
         return {**shapes, "means": (k, d), "covariances": (k, d) if self.model.covariance_type == "diag" else (k, d, d)}
 
-    def _start(self, rng: np.random.Generator) -> Chain:
+    def _one(self) -> Emission:
+        """An emission of one state, to be improved: its numbers do not matter."""
+        d = self.X.shape[1]
+        if self.discrete:
+            return Symbols(np.full((1, self.n_symbols), 1.0 / self.n_symbols))
+        unit = np.ones((1, d)) if self.model.covariance_type == "diag" else np.eye(d)[None]
+        return GAUSSIANS[self.model.covariance_type](np.zeros((1, d)), unit, self.spread)
+
+    def _start(self, X: NDArray, lengths: NDArray, rng: np.random.Generator, trial: int = 0) -> Chain:
         if self.model.init is not None:
             return self._chain(given_start(self.model.init, self.k, self._shapes()))
         if self.discrete:
-            return symbols_start(self.X, self.k, self.n_symbols, rng)
-        return gaussian_start(self.X, self.lengths, self.k, self.model.covariance_type, self.spread, rng)
+            return symbols_start(X, self.k, self.n_symbols, rng, trial)
+        return gaussian_start(X, lengths, self.k, self.model.covariance_type, self.spread, rng)
 
     def _first(self, rng: np.random.Generator) -> dict:
-        """The best of several starts after a few steps each."""
-        if self.tries == 1 or self.model.init is not None:
-            return self.scheme.begin(self._start(rng))
-        trial = Loop(max_iter=_TRIAL, tol=0.0, ending="a trial")
-        tried = [iterate(self.scheme.step, self.scheme.begin(self._start(rng)), trial) for _ in range(self.tries)]
-        return min(tried, key=lambda pair: pair[1].objective[-1])[0]
+        """The best of several starts, which is found on a part of a long table."""
+        if self.tries == 1 or self.model.init is not None or self.k == 1:
+            return self.scheme.begin(self._start(self.X, self.lengths, rng))
+        parts = stretches(self.X, self.lengths)
+        lengths = np.array([len(part) for part in parts])
+        few = replace(self.scheme, X=np.concatenate(parts), segments=cut(lengths, self.k))
+        starts = [few.begin(self._start(few.X, lengths, rng, trial)) for trial in range(self.tries)]
+        return self.scheme.begin(self._chain(race(few.step, starts)))
 
     def run(self, loop: Loop, rng: np.random.Generator, tol: float) -> None:
-        """Fit; a gain is counted for each row, so that long and short sequences end alike."""
+        """Fit until a step gains no more than `tol` of what the states explain.
+
+        They explain log p(X) beyond that of a single state: near a saddle, where all states are alike, that is nothing
+        and the fit goes on, whatever the units of X. It counts as at least one nat in all, at most one for each row.
+        """
         loop = replace(loop, tol=None) if tol else loop
-        self.state, self.history = iterate(
-            self.scheme.step, self._first(rng), loop, settled=lambda state: state["gain"] <= tol
-        )
+        n = len(self.X)
+
+        def settled(state: dict) -> bool:
+            explained = min(max(self.alone + state["log_likelihood"], 1.0), n)
+            return state["gain"] * n <= tol * explained
+
+        self.state, self.history = iterate(self.scheme.step, self._first(rng), loop, settled=settled)
         if self.history.stopped == "nothing changes any more":
-            self.history.stopped = f"the objective fell by no more than tol={tol:g} for each row"
+            self.history.stopped = f"a step gained no more than tol={tol:g} of what the states explain"
 
     def publish(self) -> None:
         """Set the attributes of the estimator."""
@@ -118,9 +140,23 @@ class Fitting:
             )
         else:
             how = "the chain forgets too slowly for run-ups: boundaries of segments are found from end to end"
-        tried = [] if self.tries == 1 else [f"{self.tries} starts, the best after {_TRIAL} steps went on"]
+        tried = [] if self.tries == 1 or self.model.init is not None else [f"{self.tries} starts, of which the best went on"]
         told = f"{n}×{d} rows in {many} sequence{'s' * (many > 1)}, {self.k} states ({self.model.emission})"
         return Plan(told, "Baum–Welch", "", "", start, [*tried, how])
+
+
+def alone(X: NDArray, one: Emission, prior: float) -> float:
+    """−log p(X) where a single state shows all rows."""
+    sums = one.zeros()
+    for x in _columns(X):
+        one.add(sums, x, np.ones((1, x.shape[1])))
+    fitted = one.improved(sums, prior)
+    return -sum(float(fitted.logs(x).sum()) for x in _columns(X))
+
+
+def _columns(X: NDArray) -> Iterator[NDArray]:
+    for i in range(0, len(X), _BLOCK):
+        yield np.ascontiguousarray(X[i : i + _BLOCK].T, dtype=np.float64)
 
 
 def chain_of(model) -> Chain:
