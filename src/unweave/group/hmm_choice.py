@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -9,23 +11,46 @@ from sklearn.base import clone
 from unweave.select.choose import search
 from unweave.select.chosen import Choice
 from unweave.select.climb import climb
-from unweave.select.criteria import BIC
+from unweave.select.trial import Trial
 
 _ROWS, _STRETCH = 20_000, 1000
 _MOST = 64
 
 
+@dataclass(frozen=True)
+class StateBIC:
+    """−2 log L plus log(rows of its state) for each parameter.
+
+    BIC charges log n for each, as if all rows told of it. What a state shows and where it goes next is learned from the
+    rows that it is seen in: with k states their logarithm is less by log k or so, and states that tell rows apart only
+    weakly are found with fewer rows. A parameter costs at least 2, as in AIC. No constant here was set on data.
+    """
+
+    name = "state-bic"
+    title = "BIC by rows of each state (less is better)"
+    larger_is_better = False
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        model = trial.fit(X)
+        rows = model.predict_proba(X).sum(axis=0)
+        k = len(rows)
+        each = (model.n_parameters_ - (k - 1)) / k  # of a state: what it shows, and its moves
+        price = float(np.maximum(np.log(np.maximum(rows, 1.0)), 2.0).sum())
+        return np.array([-2 * float(model.score_samples(X).sum()) + each * price + 2.0 * (k - 1)])
+
+
 def choose_states(model, rows: NDArray, lengths: NDArray) -> Choice:
-    """The number with the least BIC: 1, 2, 4, … until it rises, then between; neighbours in time stay neighbours."""
+    """The number with the least :class:`StateBIC`: 1, 2, 4, … until it rises, then between; neighbours in time stay
+    neighbours."""
     parts = stretches(rows, lengths)
     steps = sum(int((~np.isnan(part).all(axis=1)).sum()) for part in parts)
     # Prepared rows mark what was not seen by NaN whatever the table did.
     quiet = clone(model).set_params(init=None)
 
     def tried(ks: list[int]) -> Choice:
-        return search(quiet, parts, "n_components", ks, BIC(), verbose=bool(model.verbose))
+        return search(quiet, parts, "n_components", ks, StateBIC(), verbose=bool(model.verbose))
 
-    return climb(tried, max(1, min(_MOST, steps // 10)), BIC())
+    return climb(tried, max(1, min(_MOST, steps // 10)), StateBIC())
 
 
 def stretches(rows: NDArray, lengths: NDArray) -> list[NDArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
-_TRIES = {"gaussian": 4, "discrete": 8}
+_TRIES = {"gaussian": 6, "discrete": 8}
 _BLOCK = 1 << 15
 _NO_SPREAD = Spread(np.zeros(1), np.ones(1), np.ones(1))  # needed by fits alone
 
@@ -46,7 +46,6 @@ class Fitting:
         self.segments = cut(lengths, k)
         priors = (number(getattr(model, name), name) for name in ("start_prior", "transition_prior", "emission_prior"))
         self.scheme = BaumWelch(X, self.segments, Priors(*priors), self._chain, self._arrays)
-        self.alone = alone(X, self._one(), self.scheme.priors.emission)
 
     def _chain(self, state: dict) -> Chain:
         if self.discrete:
@@ -66,6 +65,15 @@ class Fitting:
             return {**shapes, "probabilities": (k, self.n_symbols)}
         return {**shapes, "means": (k, d), "covariances": (k, d) if self.model.covariance_type == "diag" else (k, d, d)}
 
+    def _settling(self, X: NDArray, tol: float) -> Callable[[dict], bool]:
+        """Whether a step gained no more than `tol` of what the states explain.
+
+        They explain log p(X) beyond that of a single state: near a saddle, where all states are alike, that is nothing
+        and the fit goes on, whatever the units of X. It counts as at least one nat in all, at most one for each row.
+        """
+        n, least = len(X), alone(X, self._one(), self.scheme.priors.emission)
+        return lambda state: state["gain"] * n <= tol * min(max(state["log_likelihood"] - least, 1.0), n)
+
     def _one(self) -> Emission:
         """An emission of one state, to be improved: its numbers do not matter."""
         d = self.X.shape[1]
@@ -79,9 +87,9 @@ class Fitting:
             return self._chain(given_start(self.model.init, self.k, self._shapes()))
         if self.discrete:
             return symbols_start(X, self.k, self.n_symbols, rng, trial)
-        return gaussian_start(X, lengths, self.k, self.model.covariance_type, self.spread, rng)
+        return gaussian_start(X, lengths, self.k, self.model.covariance_type, self.spread, rng, trial)
 
-    def _first(self, rng: np.random.Generator) -> dict:
+    def _first(self, rng: np.random.Generator, tol: float) -> dict:
         """The best of several starts, which is found on a part of a long table."""
         if self.tries == 1 or self.model.init is not None or self.k == 1:
             return self.scheme.begin(self._start(self.X, self.lengths, rng))
@@ -89,22 +97,14 @@ class Fitting:
         lengths = np.array([len(part) for part in parts])
         few = replace(self.scheme, X=np.concatenate(parts), segments=cut(lengths, self.k))
         starts = [few.begin(self._start(few.X, lengths, rng, trial)) for trial in range(self.tries)]
-        return self.scheme.begin(self._chain(race(few.step, starts)))
+        return self.scheme.begin(self._chain(race(few.step, starts, self._settling(few.X, tol))))
 
     def run(self, loop: Loop, rng: np.random.Generator, tol: float) -> None:
-        """Fit until a step gains no more than `tol` of what the states explain.
-
-        They explain log p(X) beyond that of a single state: near a saddle, where all states are alike, that is nothing
-        and the fit goes on, whatever the units of X. It counts as at least one nat in all, at most one for each row.
-        """
-        loop = replace(loop, tol=None) if tol else loop
-        n = len(self.X)
-
-        def settled(state: dict) -> bool:
-            explained = min(max(self.alone + state["log_likelihood"], 1.0), n)
-            return state["gain"] * n <= tol * explained
-
-        self.state, self.history = iterate(self.scheme.step, self._first(rng), loop, settled=settled)
+        """Fit; with ``tol=0`` to the last step."""
+        state, settled = self._first(rng, tol), None
+        if tol:
+            loop, settled = replace(loop, tol=None), self._settling(self.X, tol)
+        self.state, self.history = iterate(self.scheme.step, state, loop, settled=settled)
         if self.history.stopped == "nothing changes any more":
             self.history.stopped = f"a step gained no more than tol={tol:g} of what the states explain"
 
@@ -146,12 +146,12 @@ class Fitting:
 
 
 def alone(X: NDArray, one: Emission, prior: float) -> float:
-    """−log p(X) where a single state shows all rows."""
+    """log p(X) where a single state shows all rows."""
     sums = one.zeros()
     for x in _columns(X):
         one.add(sums, x, np.ones((1, x.shape[1])))
     fitted = one.improved(sums, prior)
-    return -sum(float(fitted.logs(x).sum()) for x in _columns(X))
+    return sum(float(fitted.logs(x).sum()) for x in _columns(X))
 
 
 def _columns(X: NDArray) -> Iterator[NDArray]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from unweave.group.hmm_baum_welch import shares
 from unweave.group.hmm_chain import Chain, Emission
 from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, ROUNDING, Spread
+from unweave.group.kmeans import KMeans
 from unweave.solve.iterate import Loop, iterate
-from unweave.solve.kmeans_start import kmeans_plus_plus
+from unweave.solve.kmeans_start import kmeans_plus_plus, random_rows
 from unweave.solve.lloyd import Lloyd, assign
 
 _SAMPLE = 20_000  # rows that k-means sees
@@ -32,16 +35,26 @@ def within_clusters(X: NDArray, spread: Spread, k: int) -> Spread:
     A column that varies between the clusters alone counts with its overall variance.
     """
     rows = _sampled(X, np.random.default_rng(0))
-    centres, labels = _clusters(X[rows], k, spread, np.random.default_rng(0))
+    standard = _standard(X[rows], spread)
+    centres = _plain(standard, k, np.random.default_rng(0))
+    labels = assign(standard, centres)[0]
     apart = X[rows] - (centres * np.sqrt(spread.variance) + spread.centre)[labels]
     free = np.maximum(1, (~np.isnan(apart)).sum(axis=0) - k)
     within = np.minimum(np.nansum(apart * apart, axis=0) / free, spread.variance)
     return replace(spread, expected=np.where(within > ROUNDING * spread.variance, within, spread.variance))
 
 
-def gaussian_start(X: NDArray, lengths: NDArray, k: int, kind: str, spread: Spread, rng: np.random.Generator) -> Chain:
-    """States are clusters of rows in units of the columns' spread; transitions are those of the labels, plus one."""
-    centres, _ = _clusters(X[_sampled(X, rng)], k, spread, rng)
+def gaussian_start(
+    X: NDArray, lengths: NDArray, k: int, kind: str, spread: Spread, rng: np.random.Generator, trial: int = 0
+) -> Chain:
+    """States are the rows nearest to centres, in units of the columns' spread; transitions are those of the labels,
+    plus one.
+
+    Centres of the first trial are the best that k-means finds. A state need not be a cluster, and k-means prefers to
+    cut a large group rather than see a small one: later trials take rows far apart, any rows, and another k-means.
+    """
+    rows = _standard(X[_sampled(X, rng)], spread)
+    centres = _CENTRES[min(trial, (trial - 1) % 3 + 1)](rows, k, rng)
     variances = spread.expected if kind == "diag" else np.diag(spread.expected)
     middle = centres * np.sqrt(spread.variance) + spread.centre
     emission: Emission = GAUSSIANS[kind](middle, np.stack([variances] * k), spread)
@@ -62,13 +75,25 @@ def _sampled(X: NDArray, rng: np.random.Generator) -> NDArray:
     return seen if len(seen) <= _SAMPLE else np.sort(rng.choice(seen, _SAMPLE, replace=False))
 
 
-def _clusters(X: NDArray, k: int, spread: Spread, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """Centres of k-means in units of the columns' spread, and the nearest of each row."""
-    rows = _standard(X, spread)
+def _repaired(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than states are no news here
+        model = KMeans(k, random_state=int(rng.integers(2**31))).fit(rows)
+    return np.ascontiguousarray(model.cluster_centers_, dtype=np.float64)
+
+
+def _far_apart(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
+    return kmeans_plus_plus(rows, k, rng, trials=1)
+
+
+def _plain(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
     lloyd = Lloyd(rows, k)
     begin = lloyd.start(kmeans_plus_plus(rows, k, rng))
-    state, _ = iterate(lloyd.step, begin, Loop(max_iter=50, tol=1e-4, ending="a start"), settled=lloyd.converged)
-    return state["centres"], assign(rows, state["centres"])[0]
+    loop = Loop(max_iter=50, tol=1e-4, ending="a start")
+    return iterate(lloyd.step, begin, loop, settled=lloyd.converged)[0]["centres"]
+
+
+_CENTRES = (_repaired, _far_apart, random_rows, _plain)
 
 
 def _standard(X: NDArray, spread: Spread) -> NDArray:
