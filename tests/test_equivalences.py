@@ -238,7 +238,9 @@ def test_matrix_completion_predicts_by_its_codes_and_components(weighting, power
     residual = (X - U @ Z)[~np.isnan(X)]
     bias = Z[-1] - model.mean_
     users, items = ((~np.isnan(X)).sum(axis=axis) ** power for axis in (1, 0))
-    ridge = 0.25 * (users @ np.square(U[:, :-1]).sum(axis=1) + items @ (np.square(Z[:-2]).sum(axis=0) + bias**2))
+    spread = X[~np.isnan(X)].std()
+    of_users = users @ (spread * np.square(U[:, :-2]).sum(axis=1) + U[:, -2] ** 2)
+    ridge = 0.25 * (of_users + items @ (spread * np.square(Z[:-2]).sum(axis=0) + bias**2))
     assert model.objective_ == pytest.approx(0.5 * np.square(residual).sum() + ridge, rel=1e-8)
 
 

@@ -19,7 +19,6 @@ from unweave.complete.held_out import (
     part,
     ridge_path,
     root_mean_square,
-    spread,
 )
 from unweave.factorization.settings import generator, number, whole
 from unweave.objectives import Objective, Observed
@@ -45,7 +44,7 @@ def choose(model, objective: Objective, loss) -> tuple[int, float]:
     if trial is None:
         return min(rank, *objective.shape), 1.0 if given is None else given
     train = trial.train
-    unit = spread(train) / float(train.X.nnz / max(train.shape)) ** model._power()
+    unit = 1 / float(train.X.nnz / max(train.shape)) ** model._power()
     strengths = STRENGTHS * unit if given is None else np.array([given])
     ranks = [r for r in RANKS if r <= min(objective.shape)] if auto else [rank]
     found = _search(trial, ranks, strengths)
@@ -128,10 +127,10 @@ class Trial:
 
 
 def alternating(
-    plain: Alternate, strength: float, power: float, guide: Guide | None, first: dict
+    plain: Alternate, strength: float, power: float, guide: Guide | None, first: dict, unit: float = 1.0
 ) -> tuple[CountedAlternate, dict]:
     """Alternating least squares under the counted ridge, with side information if there is any, and its first state."""
     if guide is None:
-        return CountedAlternate(plain, strength, power), first
-    scheme = GuidedAlternate(plain, strength, power, guide)
+        return CountedAlternate(plain, strength, power, unit), first
+    scheme = GuidedAlternate(plain, strength, power, guide, unit)
     return scheme, scheme.begin(first)

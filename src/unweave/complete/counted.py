@@ -69,7 +69,13 @@ class CountedAlternate(Alternate):
     component_half: CountedHalf
     paid = 0.0  # penalties besides those of codes and components
 
-    def __init__(self, plain: Alternate, strength: float, power: float):
+    def __init__(self, plain: Alternate, strength: float, power: float, unit: float = 1.0):
         super().__init__(plain.objective, plain.problem, plain.left, plain.right)
+        self.unit = unit
         self.code_half = counted_half(self.objective, strength, power, transposed=False)
         self.component_half = counted_half(self.objective, strength, power, transposed=True)
+
+    def step(self, state):
+        """As ever; the value is told in units of the data (`unit` is what one unit of the loss is there)."""
+        state, value = super().step(state)
+        return state, (value + self.paid) * self.unit

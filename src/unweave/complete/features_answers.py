@@ -111,8 +111,9 @@ class Informed(Sampled):
             table = observed(reopen_table(self, X, self.missing, self._learned))
             self._towards = self._pull(user_features, X, table)
             try:
+                table = observed(self._units.inward(table))
                 table = table if timestamps is None else self._undrifted(X, timestamps, table)
-                return self._best_codes(table, self._full_components)
+                return self._units.codes_out(self._best_codes(table, self._standard_components()))
             finally:
                 del self._towards
 
@@ -201,10 +202,11 @@ class Informed(Sampled):
         record, n = self._record("user"), table.shape[0]
         rows = None if given is None else table_of(given, n, ids_of(X, "user"), "user")[0]
         pull = from_features(record, rows if rows is None else same_width(rows, record, "user"))
+        pull = pull / self._units.of_free(self._sentence.width)
         return np.ascontiguousarray(np.broadcast_to(pull, (n, pull.shape[1])), dtype=table.dtype)
 
     def _undrifted(self, X, timestamps, table: Observed) -> Observed:
-        """The entries less their drift, with the slopes of the rows found from these entries."""
+        """The entries of a standardised table less their drift, the slopes of its rows found from these entries."""
         if not hasattr(self, "drift_"):
             raise ValueError("the model was fitted without timestamps: it knows of no drift; leave timestamps out")
         drift, t = self.drift_, table.by_row
@@ -212,7 +214,8 @@ class Informed(Sampled):
         rows = np.repeat(np.arange(t.n_rows), np.diff(t.indptr))
         calendar = Calendar(drift["first"], drift["span"], drift["edges"])
         mine = Drift(rows, t.indices.astype(np.int64), times, table.shape, calendar, drift["ridge"], drift["scale"])
-        parts = mine.settle(drift["bins"], lambda off: self._left_over(Less(table, off), self._full_components))
+        Z = self._standard_components()
+        parts = mine.settle(drift["bins"] / self.spread_, lambda off: self._left_over(Less(table, off), Z))
         return Less(table, mine.at_entries(parts))
 
     def _influence_of(self, asked, items, values, item):

@@ -111,19 +111,18 @@ class Guided(Informed):
         return replace(guide, n_bins=choose_bins(self, centred, loss))
 
     def _publish_guide(self, scheme: GuidedAlternate, state: dict, table: Observed) -> Observed:
-        """Keep what newcomers and other times need; `table` less its drift, for the last half-step.
-
-        `state` has the mean in its components, and `table` in its entries.
-        """
+        """Keep what newcomers and other times need, in units of the data; `table` less its drift, standardised."""
+        width = self._units.of_free(scheme.problem.width)
         sides = (scheme.guide.users, scheme.guide.items)
         for name, side, names in zip(("user", "item"), sides, self._columns, strict=True):
             if side is not None:
-                setattr(self, f"{name}_features_", side.published(state[f"{name}_map"], names))
+                setattr(self, f"{name}_features_", side.published(state[f"{name}_map"] * width, names))
         scheme.heed(state)
         self._towards = scheme.code_half.towards
         if scheme.drift is None:
             return table
         parts = scheme.drift.settle(state["bins"], lambda off: self._left_over(Less(table, off), state["components"]))
         scheme.heed({**state, **parts})
-        self.drift_ = {**scheme.drift.published(parts), "dates": self._dates}
+        told = {name: parts[name] * self.spread_ for name in parts}
+        self.drift_ = {**scheme.drift.published(told), "dates": self._dates}
         return Less(table, scheme.drift.at_entries(parts))

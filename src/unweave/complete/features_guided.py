@@ -46,8 +46,8 @@ class GuidedAlternate(CountedAlternate):
     `bins` and `slopes` (see :class:`Drift`), `user_map` and `item_map` (see :class:`Side`).
     """
 
-    def __init__(self, plain: Alternate, strength: float, power: float, guide: Guide):
-        super().__init__(plain, strength, power)
+    def __init__(self, plain: Alternate, strength: float, power: float, guide: Guide, unit: float = 1.0):
+        super().__init__(plain, strength, power, unit)
         self.left, self.right, self.guide = Towards(plain.left), Towards(plain.right), guide
         assert isinstance(self.objective, Observed)
         self.table = self.objective
@@ -86,7 +86,7 @@ class GuidedAlternate(CountedAlternate):
         new = {**state, **self._improved(state)}
         self.heed(new)
         factors, value = super().step({"codes": U, "components": Z})
-        return {**new, **factors}, value + self.paid
+        return {**new, **factors}, value
 
     def _improved(self, state: dict) -> dict:
         U, Z = state["codes"], state["components"]

@@ -67,8 +67,8 @@ class Gibbs:
     hyperparameters of the users, from which the codes of any row follow.
     """
 
-    def __init__(self, objective: Observed, k: int, sweeps: int, rng: np.random.Generator):
-        self.objective, self.k, self.rng = objective, k, rng
+    def __init__(self, objective: Observed, k: int, sweeps: int, rng: np.random.Generator, unit: float = 1.0):
+        self.objective, self.k, self.rng, self.unit = objective, k, rng, unit
         rest = max(1, sweeps - int(BURN * sweeps))
         self.first = sweeps - rest
         self.every = -(-rest // MOST_KEPT)
@@ -121,7 +121,7 @@ class Gibbs:
         alpha = float(rng.gamma((1 + len(data)) / 2, 2 / (1 + residual @ residual)))
         new = {**state, "users": users, "items": items, "alpha": alpha, "sweep": sweep + 1, "rng": rng}
         if sweep < self.first:
-            return new, 0.5 * float(residual @ residual)
+            return new, 0.5 * float(residual @ residual) * self.unit
         if (sweep - self.first) % self.every == 0:
             # Slots beyond those of the old state are not part of it, so they may be written in place.
             slot = state["n"]
@@ -130,7 +130,7 @@ class Gibbs:
             new["n"] = slot + 1
         new["total"], new["averaged"] = state["total"] + predicted, state["averaged"] + 1
         error = data - new["total"] / new["averaged"]
-        return new, 0.5 * float(error @ error)
+        return new, 0.5 * float(error @ error) * self.unit
 
 
 def _copied(rng: np.random.Generator) -> np.random.Generator:

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.centred import shifted
 from unweave.complete.choosing import alternating
 from unweave.complete.drift import Calendar
 from unweave.complete.drift_times import entry_times
@@ -17,6 +16,7 @@ from unweave.complete.features_fit import Guided
 from unweave.complete.features_guided import Guide, GuidedAlternate
 from unweave.complete.features_join import ids_of, joined
 from unweave.complete.features_side import Side, with_constant
+from unweave.complete.held_out import observed
 from unweave.complete.ids import find, objects
 from unweave.complete.who import entries
 from unweave.factorization.door import reopen_table
@@ -158,33 +158,33 @@ class Growing(Guided):
         n, m = seen.shape
         assert self.codes_ is not None
         U, Z = np.zeros((n, problem.width), self.codes_.dtype), np.zeros((problem.width, m), self.codes_.dtype)
-        U[: len(self.codes_)], Z[:, : self.components_.shape[1]] = self.codes_, self.components_
+        U[: len(self.codes_)] = self._units.codes_in(self.codes_)
+        Z[:, : self.components_.shape[1]] = self._standard_components()
         U[:, problem.held_codes] = 1
         Z[problem.held_components] = 1
-        Z[-1, : self.components_.shape[1]] -= Z.dtype.type(self.mean_)
-        table = Observed(seen.astype(U.dtype), self._learned.loss)
-        centred, guide = shifted(table, self.mean_), self._grown_guide(times, tables)
-        plain = Alternate(centred, problem, self._left, self._left)
-        scheme, state = alternating(plain, self.ridge_, self._power(), guide, {"codes": U, "components": Z})
+        table = observed(self._units.inward(Observed(seen.astype(U.dtype), self._learned.loss)))
+        guide, first = self._grown_guide(times, tables), {"codes": U, "components": Z}
+        plain = Alternate(table, problem, self._left, self._left)
+        scheme, state = alternating(plain, self.ridge_, self._power(), guide, first, self._units.square)
         if isinstance(scheme, GuidedAlternate):
             state = self._resumed(scheme, state)
         state, self.history_ = iterate(scheme.step, state, Loop(max_iter=_MORE_SWEEPS, tol=0))
         self.seen_, self.user_ids_, self.item_ids_ = seen, grown.user_ids, grown.item_ids
-        self.n_iter_, self.n_features_in_, self._table = _MORE_SWEEPS, m, table
+        self.n_iter_, self.n_features_in_ = _MORE_SWEEPS, m
         if grown.item_ids is not None and hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = objects(str(item) for item in grown.item_ids)
-        self._finish(centred, problem, scheme, state)
-        del self._table
+        self._finish(table, problem, scheme, state)
 
     def _resumed(self, scheme: GuidedAlternate, state: dict) -> dict:
         """A first state with the drift and the maps of the fit, and codes for newcomers, who have no drift yet."""
         state = dict(state)
         for name in ("bins", "slopes"):
             if name in state:
-                state[name][: len(self.drift_[name])] = self.drift_[name]
+                state[name][: len(self.drift_[name])] = self.drift_[name] / self.spread_
         for what in ("user", "item"):
             if f"{what}_map" in state:
-                state[f"{what}_map"] = getattr(self, f"{what}_features_")["map"]
+                record = getattr(self, f"{what}_features_")
+                state[f"{what}_map"] = record["map"] / self._units.of_free(scheme.problem.width)
         scheme.heed(state)
         return {**state, "codes": scheme.improve_codes(state["codes"], state["components"])}
 

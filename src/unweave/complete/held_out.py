@@ -48,11 +48,6 @@ def observed(objective: Objective) -> Observed:
     return Observed(sp.csr_array((t.data, t.indices, t.indptr), shape=objective.shape), objective.loss)
 
 
-def spread(objective: Observed) -> float:
-    """Standard deviation of the entries: a unit for λ that follows the units of the data."""
-    return max(float(objective.X.data.var(dtype=np.float64)), 1e-12) ** 0.5
-
-
 def ridge_path(
     begin: Callable[[float], tuple[object, dict]], strengths: Iterable[float], judge: Callable[[object, dict], float]
 ) -> dict[float, float]:

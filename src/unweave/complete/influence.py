@@ -43,10 +43,11 @@ class Explanation:
         return "\n".join(lines)
 
 
-def ridge_code(Z: NDArray, values: NDArray, ridge: float, held: list[int]) -> NDArray:
+def ridge_code(Z: NDArray, values: NDArray, ridge: float | NDArray, held: list[int]) -> NDArray:
     """The code f that minimises ½ Σ_j (x_j − f·z_j)² + ½ridge·|f|² over the columns z_j of Z, held entries at one.
 
-    The held entries are not penalised. Use it for a single row: it costs what the row's own entries cost.
+    The held entries are not penalised; `ridge` is one number, or one for each of the others. Use it for a single
+    row: it costs what the row's own entries cost.
 
     >>> import numpy as np
     >>> ridge_code(np.array([[1.0, 2.0], [3.0, 3.0]]), np.array([4.0, 5.0]), 0.0, held=[1]).tolist()
@@ -58,7 +59,9 @@ def ridge_code(Z: NDArray, values: NDArray, ridge: float, held: list[int]) -> ND
     return code
 
 
-def ridge_influence(Z: NDArray, values: NDArray, z: NDArray, ridge: float, held: list[int]) -> tuple[NDArray, float]:
+def ridge_influence(
+    Z: NDArray, values: NDArray, z: NDArray, ridge: float | NDArray, held: list[int]
+) -> tuple[NDArray, float]:
     """What each rating adds to the score of an item with vector z, and the score without any rating.
 
     The code is linear in the ratings, so the score is too: score = offset(z) + Σ_j z'(H'H + ridge·I)⁻¹h_j (x_j −
@@ -82,8 +85,8 @@ def _free(Z: NDArray, held: list[int]) -> tuple[NDArray, NDArray, NDArray]:
     return np.ascontiguousarray(Z[free].T), Z[held].sum(axis=0), free
 
 
-def _normal(H: NDArray, ridge: float) -> NDArray:
-    return H.T @ H + ridge * np.eye(H.shape[1])
+def _normal(H: NDArray, ridge: float | NDArray) -> NDArray:
+    return H.T @ H + np.diag(np.broadcast_to(np.asarray(ridge, np.float64), H.shape[1]))
 
 
 def _solve(A: NDArray, b: NDArray) -> NDArray:

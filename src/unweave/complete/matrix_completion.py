@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from unweave.complete.centred import observed_mean, shifted
 from unweave.complete.choosing import alternating, choose
 from unweave.complete.counted import POWERS, CountedAlternate
 from unweave.complete.features_guided import GuidedAlternate
@@ -12,10 +13,11 @@ from unweave.complete.growing import Growing
 from unweave.complete.held_out import observed
 from unweave.complete.sampled import SWEEPS
 from unweave.complete.sgd import Descent, how_to_descend
+from unweave.complete.units import Units
 from unweave.data.atomic import need_place
 from unweave.factorization.settings import whole
 from unweave.penalties import Ridge
-from unweave.solve.alternate import Alternate
+from unweave.solve.alternate import Alternate, left_half_step
 from unweave.solve.certificate import stationarity
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem, check_size
@@ -24,8 +26,10 @@ from unweave.solve.problem import Problem, check_size
 class MatrixCompletion(Growing):
     """x_ij ≈ mean + a_i + b_j + u_i·z_j over the observed entries, with ridge: ratings by alternating least squares.
 
-    Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (‖z_j‖² + b_j²), where n counts
-    the ratings of a user or an item. Each half-step solves one small least-squares problem a row, exactly.
+    Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (σ‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (σ‖z_j‖² + b_j²), where n counts
+    the ratings of a user or an item and σ is the standard deviation of all of them. So λ is a pure number: the fit works
+    on ratings brought to mean 0 and spread 1, and ``fit(a·X + b)`` predicts ``a·p + b`` whatever the solver.
+    Each half-step solves one small least-squares problem a row, exactly.
     Sparse means unobserved here: stored entries are ratings, the rest is unknown (``missing="auto"``), and so is NaN
     in a dense table.
 
@@ -37,7 +41,8 @@ class MatrixCompletion(Growing):
     n_components : int or "auto", default=10
         "auto" takes the rank (and with it the ridge) of least error on held-out entries.
     ridge : float or "auto", default="auto"
-        λ; "auto" takes the best of a falling row on a tenth of the entries that is held out, then fits on all.
+        λ, for ratings of spread 1 (one λ means the same for stars and for percents); "auto" takes the best of a falling
+        row on a tenth of the entries that is held out, then fits on all.
     weighting : "root", "plain" or "count", default="root"
         How the ridge of a user or an item grows with the number n of its ratings: λ√n, λ, or λn.
     time_bins : int or "auto", default="auto"
@@ -63,9 +68,10 @@ class MatrixCompletion(Growing):
         The λ used.
     n_components_ : int
     mean_ : float
-        Mean of the observed entries.
+        Mean of the observed entries; ``spread_`` is their standard deviation.
     draws_ : dict of arrays
-        What was drawn, when solver="gibbs"; ``noise_`` is the standard deviation of a single rating.
+        What was drawn, in units of ``spread_``, when solver="gibbs"; ``noise_`` is the standard deviation of a single
+        rating.
     ridge_path_ : dict
         Held-out error (root mean square) for every λ tried, when ridge="auto".
     rank_path_ : dict
@@ -142,7 +148,7 @@ class MatrixCompletion(Growing):
         if self._power():
             plan.reasons.append(f"the ridge grows with the number n of ratings: {self.ridge_:.3g}·n^{self._power():g}")
         assert isinstance(scheme, Alternate)
-        counted, state = alternating(scheme, self.ridge_, self._power(), self._guide, state)
+        counted, state = alternating(scheme, self.ridge_, self._power(), self._guide, state, self._units.square)
         if how is None:
             plan.reasons += self._reasons()
             return plan, counted, state
@@ -155,7 +161,8 @@ class MatrixCompletion(Growing):
         return SWEEPS if self._draws else 50 if how_to_descend(self.solver) is None else 200
 
     def _row_ridge(self, n_ratings):
-        return self.ridge_ * max(n_ratings, 1) ** self._power()
+        """In the units of the data: that of each entry of a vector, and last that of the bias."""
+        return self.ridge_ * max(n_ratings, 1) ** self._power() * self._units.of_ridge(self._sentence.width)
 
     def _fit(self, X, weights=None):
         self._given = X
@@ -171,43 +178,48 @@ class MatrixCompletion(Growing):
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)
         self._guide = self._gathered(self._given, objective)
         objective = objective if self._guide is None else observed(objective)
-        self.mean_ = observed_mean(objective)
-        centred = shifted(objective, self.mean_)
-        self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, centred, learned.loss)
-        self._guide = self._with_bins(self._guide, centred, learned.loss)
-        self._table = objective
-        codes = super()._fit_objective(centred, learned, *self._known)
+        units = Units.of(objective)
+        self.mean_, self.spread_ = units.mean, units.spread
+        standard = units.inward(objective)
+        self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, standard, learned.loss)
+        self._guide = self._with_bins(self._guide, standard, learned.loss)
+        codes = super()._fit_objective(standard, learned, *self._known)
         self._left = getattr(self._left, "plain", self._left)
-        del self._table
         self._remember(self._given, objective)
         return codes
 
     def _finish(self, objective, problem, scheme, state):
+        """Publish in the units of the data; `objective` is the standardised table."""
         if self._draws:
-            return self._finish_draws(self._table, state)
-        Z = state["components"].copy()
-        Z[problem.width - 1] += Z.dtype.type(self.mean_)
-        state = {**state, "components": Z}
+            return self._finish_draws(objective, state)
+        table, units = objective, self._units
         if isinstance(scheme, GuidedAlternate):
-            self._table = self._publish_guide(scheme, state, self._table)
-        return super()._finish(self._table, problem, scheme, state)
+            table = self._publish_guide(scheme, state, table)
+        self._full_components = units.components_out(state["components"])
+        self._publish(problem, self._full_components)
+        Z = self._standard_components()  # what `transform` has to work with
+        rows = table.rows_given(Z)
+        U = left_half_step(table, problem, scheme.left, Z, rows, self._code_half(table))
+        loss = float(table.accurate_value(U, Z, rows))
+        self.reconstruction_err_ = units.spread * float(np.sqrt(2 * loss))
+        self.certificate_ = self._certificate(table, problem, scheme, U, Z, loss)
+        self.codes_ = units.codes_out(U)
+        return self.codes_
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
-        self.item_bias_ = Z[-1] - self.mean_
+        self.item_bias_ = Z[-1] - Z.dtype.type(self.mean_)
 
-    def _certificate(self, objective, problem, scheme, U, Z, rows):
-        # On the centred table, where the penalty of the biases was paid.
-        centred_Z = Z.copy()
-        centred_Z[-1] -= Z.dtype.type(self.mean_)
-        centred, counted = shifted(objective, self.mean_), scheme
+    def _certificate(self, table, problem, scheme, U, Z, loss):
+        counted = scheme
         if not isinstance(scheme, CountedAlternate):
-            plain = Alternate(centred, problem, scheme.left, scheme.right)
-            counted = CountedAlternate(plain, self.ridge_, self._power())
-        F = np.ascontiguousarray(centred_Z.T)
-        self.objective_ = float(objective.accurate_value(U, Z, rows)) + counted.penalties(U, F) + counted.paid
-        halves = (counted.code_half, counted.component_half)
-        return stationarity(centred, problem, U, centred_Z, self.objective_, halves=halves)
+            counted = CountedAlternate(
+                Alternate(table, problem, scheme.left, scheme.right), self.ridge_, self._power(), self._units.square
+            )
+        value = loss + counted.penalties(U, np.ascontiguousarray(Z.T)) + counted.paid
+        self.objective_ = value * self._units.square
+        found = stationarity(table, problem, U, Z, value, halves=(counted.code_half, counted.component_half))
+        return replace(found, objective=self.objective_)
 
     def certify(self, X):
         """The KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""

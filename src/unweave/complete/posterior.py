@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.complete.gibbs import draw_rows
+from unweave.complete.units import Units
 from unweave.objectives import Observed
 
 
@@ -25,23 +26,25 @@ def kept(state: dict) -> dict[str, NDArray]:
     return {name: np.ascontiguousarray(value) for name, value in draws.items()}
 
 
-def components(draws: dict[str, NDArray], mean: float, dtype) -> NDArray:
-    """(z, 1, mean + b) of every draw, below each other: S·(k + 2) rows."""
-    items = draws["draws"]
+def components(draws: dict[str, NDArray], units: Units, dtype) -> NDArray:
+    """(z, 1, mean + b) of every draw in units of the data, below each other: S·(k + 2) rows."""
+    items = draws["draws"] * units.of_free(draws["draws"].shape[2] + 1)
     S, m, d = items.shape
     Z = np.ones((S, d + 1, m))
     Z[:, : d - 1] = items[:, :, :-1].transpose(0, 2, 1)
-    Z[:, d] = mean + items[:, :, -1]
+    Z[:, d] = units.mean + items[:, :, -1]
     return Z.reshape(S * (d + 1), m).astype(dtype)
 
 
-def codes(draws: dict[str, NDArray], centred: Observed) -> NDArray:
+def codes(draws: dict[str, NDArray], standard: Observed, units: Units) -> NDArray:
     """Codes (u, a, 1)/S of the rows of a table, drawn given each draw of the components, side by side.
+
+    `standard` is the standardised table; the codes are in units of the data.
 
     The random numbers are the same for every row and come in pairs of opposite sign: a row's codes depend on nothing
     but its own entries, spread as they should, and their mean is nearly exact.
     """
-    table, items = centred.by_row, draws["draws"]
+    table, items = standard.by_row, draws["draws"]
     S, m, d = items.shape
     U = np.ones((table.n_rows, S, d + 1))
     data, normal = table.data.astype(np.float64), np.random.default_rng(0).standard_normal((S, d))
@@ -51,15 +54,15 @@ def codes(draws: dict[str, NDArray], centred: Observed) -> NDArray:
         hyper = {"precision": draws["precisions"][s], "mean": draws["means"][s]}
         rest = data - items[s][table.indices, -1]
         U[:, s, :d] = draw_rows(table, rest, H, hyper, float(draws["alphas"][s]), _every_row(normal[s], table))
-    return (U / S).reshape(table.n_rows, S * (d + 1)).astype(centred.dtype)
+    U[:, :, :d] *= units.of_free(d + 1)
+    return (U / S).reshape(table.n_rows, S * (d + 1)).astype(standard.dtype)
 
 
 def _every_row(numbers: NDArray, table) -> NDArray:
     return np.broadcast_to(numbers, (table.n_rows, len(numbers))).copy()
 
 
-def spread(draws: dict[str, NDArray], U: NDArray, Z: NDArray) -> NDArray:
-    """Standard deviation of ratings with codes U (pairs × width) and components Z (pairs × width): draws and noise."""
-    S = len(draws["alphas"])
+def spread(noise: float, S: int, U: NDArray, Z: NDArray) -> NDArray:
+    """Standard deviation of ratings with codes U and components Z (pairs × width of S draws): draws and noise."""
     each = (U.astype(np.float64) * Z).reshape(len(U), S, -1).sum(axis=2) * S
-    return np.sqrt(each.var(axis=1) + np.mean(1 / draws["alphas"]))
+    return np.sqrt(each.var(axis=1) + noise**2)

@@ -78,8 +78,8 @@ class RecommenderHooks:
             return self.codes_  # everybody: nothing is copied
         return self.codes_[positions]
 
-    def _row_ridge(self, n_ratings: int) -> float:
-        """The ridge of a row with so many entries."""
+    def _row_ridge(self, n_ratings: int) -> float | NDArray:
+        """The ridge of a row with so many entries: one, or one for each free entry of its code."""
         return float(getattr(self, "ridge_", 0.0))
 
     def _row_code(self, items: NDArray, values: NDArray) -> NDArray:

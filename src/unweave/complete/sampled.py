@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete import posterior
-from unweave.complete.centred import shifted
 from unweave.complete.gibbs import Gibbs
 from unweave.complete.held_out import observed
 from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.recommend import Recommends, _paired
+from unweave.complete.units import Units
 from unweave.complete.who import as_list
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import whole
+from unweave.linalg.entries import predict_entries
+from unweave.objectives import Observed
 from unweave.penalties import Free
+from unweave.solve.alternate import left_half_step
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
@@ -33,6 +36,7 @@ class Sampled(Recommends, BaseFactorization):
     n_components: Any
     max_iter: Any
     mean_: float
+    spread_: float = 1.0  # that of files written before there was one
     _rank: int
 
     @property
@@ -53,29 +57,47 @@ class Sampled(Recommends, BaseFactorization):
 
     def _gibbs_plan(self, objective, problem, rng):
         sweeps = SWEEPS if self.max_iter is None else whole(self.max_iter, "max_iter", 1)
-        scheme = Gibbs(observed(objective), self._rank, sweeps, rng)
+        scheme = Gibbs(observed(objective), self._rank, sweeps, rng, self._units.square)
         reasons = [f"{scheme.kept} draws are kept of {sweeps} sweeps; a prediction is their mean, with its spread"]
         title = "Gibbs sampling (Bayesian matrix factorisation)"
         return Plan(describe(objective, problem), title, "", "", "random", reasons), scheme, scheme.begin()
 
+    @property
+    def _units(self) -> Units:
+        return Units(self.mean_, self.spread_)
+
+    def _standard_components(self) -> NDArray:
+        """The components in the units of the standardised table."""
+        return self._units.components_in(self._full_components)
+
     def _finish_draws(self, table, state: dict) -> NDArray:
         """Publish the draws that were kept, as factors whose product is the mean prediction."""
         self.draws_ = posterior.kept(state)
-        self._full_components = self.components_ = posterior.components(self.draws_, self.mean_, table.dtype)
-        self.noise_ = float(np.sqrt(np.mean(1 / self.draws_["alphas"])))
-        self.item_bias_ = self.draws_["draws"][:, :, -1].mean(axis=0).astype(table.dtype)
+        self._full_components = self.components_ = posterior.components(self.draws_, self._units, table.dtype)
+        self.noise_ = self.spread_ * float(np.sqrt(np.mean(1 / self.draws_["alphas"])))
+        self.item_bias_ = (self.spread_ * self.draws_["draws"][:, :, -1].mean(axis=0)).astype(table.dtype)
         self.n_components_, self._n_features_out = self._rank, len(self.components_)
         self._sentence = Problem(len(self.components_), self._learned.loss, Free(), Free())
-        self.codes_ = self._codes(table)
-        self.objective_ = float(table.value(self.codes_, self.components_))
+        self.codes_ = posterior.codes(self.draws_, observed(table), self._units)
+        self.objective_ = self._units.square * self._mean_loss(observed(table))
         self.reconstruction_err_ = float(np.sqrt(2 * self.objective_))
         self.certificate_ = Certificate("none", 0.0, float("inf"), False, self.objective_)
         return self.codes_
 
+    def _mean_loss(self, table: Observed) -> float:
+        """½ Σ (x − mean prediction)² over the entries of the standardised training table."""
+        t = table.by_row
+        predicted = predict_entries(t.indptr, t.indices, np.ascontiguousarray(self.components_.T), self.codes_)
+        off = t.data - (predicted.astype(np.float64) - self.mean_) / self.spread_
+        return 0.5 * float(off @ off)
+
     def _codes(self, objective):
-        if not self._draws:
-            return super()._codes(objective)
-        return posterior.codes(self.draws_, observed(shifted(objective, self.mean_)))
+        standard = self._units.inward(objective)
+        if self._draws:
+            return posterior.codes(self.draws_, observed(standard), self._units)
+        half = self._code_half(standard)
+        Z = self._standard_components()
+        return self._units.codes_out(left_half_step(standard, self._sentence, self._left, Z, half=half))
 
     def _codes_out(self, U):
         return U if self._draws else super()._codes_out(U)
@@ -85,7 +107,7 @@ class Sampled(Recommends, BaseFactorization):
             return super()._blank_code()
         S, _, d = self.draws_["draws"].shape
         code = np.zeros((S, d + 1))
-        code[:, :d], code[:, d] = self.draws_["means"], 1
+        code[:, :d], code[:, d] = self.draws_["means"] * self._units.of_free(d + 1), 1
         return (code.reshape(-1) / S).astype(self.components_.dtype)
 
     def _blank_item(self):
@@ -124,5 +146,6 @@ class Sampled(Recommends, BaseFactorization):
         out = np.empty(len(user_at))
         for start in range(0, len(out), 4096):
             part = slice(start, start + 4096)
-            out[part] = posterior.spread(self.draws_, codes[user_at[part]], self.components_[:, item_at[part]].T)
+            Z = self.components_[:, item_at[part]].T
+            out[part] = posterior.spread(self.noise_, len(self.draws_["alphas"]), codes[user_at[part]], Z)
         return float(out[0]) if one_user and one_item else out

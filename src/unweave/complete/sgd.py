@@ -157,13 +157,14 @@ class Descent:
         if not np.isfinite(objective):
             raise ValueError(
                 f"stochastic gradient descent ran away at learning_rate={self.how.learning_rate:g}: give a smaller one "
-                "with solver=SGD(learning_rate=...), or scale the ratings to a spread of about one"
+                "with solver=SGD(learning_rate=...)"
             )
         return self._judged(new), objective
 
     def _objective(self, state: dict) -> float:
         U, F = state["codes"], state["items"]
-        return self.objective.value(U, np.ascontiguousarray(F.T)) + self.counted.penalties(U, F)
+        value = self.objective.value(U, np.ascontiguousarray(F.T)) + self.counted.penalties(U, F)
+        return float(value) * self.counted.unit
 
     def _judged(self, state: dict) -> dict:
         """Remember the state of the least held-out error, and for how long there was none better."""

@@ -1,0 +1,100 @@
+"""Between the units of the data and those of a fit, in which the observed entries have mean 0 and spread 1.
+
+A ridge λ on vectors has the units of the data (u·z has them, and so has ‖u‖²), one on biases has none. A fit that works
+on the standardised table needs not know: strengths, priors and step lengths mean the same for stars and for percents,
+and ``fit(a·X + b)`` predicts ``a·p + b``. Outside, a code is (u, a, 1) and its components are (z, 1, mean + b), with
+u and z in units of the root of the spread and biases in units of the spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from unweave.objectives import Dense, Objective, Observed
+
+
+@dataclass(frozen=True)
+class Units:
+    """Mean and spread (standard deviation) of the observed entries of a table, and the way in and out.
+
+    >>> import numpy as np
+    >>> units = Units(mean=3.0, spread=4.0)
+    >>> U, Z = np.array([[1.0, 2.0, 1.0]]), np.array([[1.0], [1.0], [5.0]])
+    >>> float((units.codes_out(U) @ units.components_out(Z))[0, 0]), 3 + 4 * float((U @ Z)[0, 0])
+    (35.0, 35.0)
+    """
+
+    mean: float
+    spread: float
+
+    @classmethod
+    def of(cls, objective: Objective) -> Units:
+        """Those of a table; entries that differ by their rounding alone have spread one."""
+        values = _values(objective).astype(np.float64)
+        if not len(values):
+            return cls(0.0, 1.0)
+        middle = float(values[0])  # sums of differences neither overflow nor cancel
+        mean = middle + float(np.mean(values - middle))
+        far = float(np.abs(values - mean).max())
+        if far <= 8 * np.finfo(objective.dtype).eps * float(np.abs(values).max()):
+            return cls(mean, 1.0)
+        return cls(mean, far * float(np.sqrt(np.mean(np.square((values - mean) / far)))))
+
+    def inward(self, objective: Objective) -> Objective:
+        """The standardised table."""
+        if isinstance(objective, Dense):
+            X = self._standard(objective.X)
+            seen = objective.weights
+            return Dense(X if seen is None else np.where(seen != 0, X, X.dtype.type(0)), objective.loss, seen)
+        assert isinstance(objective, Observed), "sparse tables are partly observed here"
+        X = objective.X
+        return Observed(sp.csr_array((self._standard(X.data), X.indices, X.indptr), shape=X.shape), objective.loss)
+
+    def _standard(self, values: NDArray) -> NDArray:
+        return ((values.astype(np.float64) - self.mean) / self.spread).astype(values.dtype)
+
+    def of_free(self, width: int) -> NDArray[np.float64]:
+        """What one unit of each free entry of a code (or component) is outside: vectors, then the bias."""
+        return np.append(np.full(width - 2, np.sqrt(self.spread)), self.spread)
+
+    def of_ridge(self, width: int) -> NDArray[np.float64]:
+        """What a ridge of one is outside, for each free entry of a code: loss has the units of the data squared."""
+        return self.square / np.square(self.of_free(width))
+
+    @property
+    def square(self) -> float:
+        """What one unit of the loss is outside."""
+        return self.spread**2
+
+    def codes_out(self, U: NDArray) -> NDArray:
+        """Codes (u, a, 1) in the units of the data."""
+        return (U * np.append(self.of_free(U.shape[1]), 1.0)).astype(U.dtype)
+
+    def codes_in(self, U: NDArray) -> NDArray:
+        return (U / np.append(self.of_free(U.shape[1]), 1.0)).astype(U.dtype)
+
+    def components_out(self, Z: NDArray) -> NDArray:
+        """Components (z, 1, mean + b) in the units of the data, the mean included."""
+        out = Z * self._rows(len(Z))
+        out[-1] += self.mean
+        return out.astype(Z.dtype)
+
+    def components_in(self, Z: NDArray) -> NDArray:
+        out = Z.astype(np.float64)
+        out[-1] -= self.mean
+        return np.ascontiguousarray((out / self._rows(len(Z))).astype(Z.dtype))
+
+    def _rows(self, width: int) -> NDArray[np.float64]:
+        return np.insert(self.of_free(width), width - 2, 1.0)[:, None]
+
+
+def _values(objective: Objective) -> NDArray:
+    """The observed entries as a list."""
+    if isinstance(objective, Dense):
+        X = objective.X
+        return X.ravel() if objective.weights is None else X[np.broadcast_to(objective.weights, X.shape) != 0]
+    return objective.X.data
