@@ -52,6 +52,9 @@ def test_what_cannot_be_answered_is_said(saved, tmp_path, capsys):
     _, path = saved
     assert main(["recommend", path, "nobody"]) == 1
     assert "does not know the user 'nobody'" in capsys.readouterr().err
+    assert main(["recommend", path, "nobody", "8", "--unknown", "popular", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)["recommended"]
+    assert answer[0]["user"] == "nobody" and len(answer[0]["items"]) == 10
     pca = str(unweave.PCA(1).fit(np.random.default_rng(0).normal(size=(5, 3))).save(tmp_path / "p.unweave"))
     assert main(["recommend", pca, "1"]) == 1
     assert "PCA, which does not recommend" in capsys.readouterr().err

@@ -147,6 +147,22 @@ def test_names_of_a_table_are_ids_when_they_are_distinct(table):
     assert fitted.seen_.nnz == (X != 0).sum()
 
 
+def test_one_unknown_user_does_not_spoil_the_batch(model, plain):
+    user, other = model.user_ids_[3], model.user_ids_[0]
+    with pytest.raises(ValueError, match="users 'nobody', 'no one'; .*unknown='popular'"):
+        model.recommend([user, "nobody", "no one"])
+    with pytest.raises(ValueError, match="unknown='mean' must be"):
+        model.recommend(user, unknown="mean")
+    ids, scores = model.recommend([user, "nobody", other, "no one"], 5, unknown="popular")
+    blank = model.recommend(model.fold_in({}), 5)
+    for row, wanted in enumerate([model.recommend(user, 5), blank, model.recommend(other, 5), blank]):
+        assert ids[row].tolist() == wanted[0].tolist()
+        np.testing.assert_allclose(scores[row], wanted[1])
+    assert plain.recommend(10**6, 5, unknown="popular")[0].shape == (5,)
+    some = list(model.item_ids_[:4])
+    assert set(model.recommend("nobody", 3, items=some, exclude=some[:1], unknown="popular")[0]) == set(some[1:])
+
+
 # -- similar -------------------------------------------------------------------------------------------------------
 
 
@@ -171,6 +187,20 @@ def test_similar_items_and_users(model, plain):
     )
     everything = model.similar("item 3", ITEMS)[0]
     assert "item 3" not in everything and everything[-1] is None
+
+
+def test_similar_items_among_some(model, plain):
+    some = list(model.item_ids_[:8])
+    everything, cosine = model.similar("item 3", ITEMS)
+    ids, found = model.similar("item 3", ITEMS, items=some, exclude=[*some[:2], "sold out"])
+    wanted = [place for place, item in enumerate(everything) if item in some[2:]]
+    assert ids[: len(wanted)].tolist() == everything[wanted].tolist() and all(
+        item is None for item in ids[len(wanted) :]
+    )
+    np.testing.assert_allclose(found[: len(wanted)], cosine[wanted])
+    assert 5 not in plain.similar([3, 4], 20, exclude=[5], rows=True)[0]
+    with pytest.raises(ValueError, match="leave it out of items="):
+        model.similar("item 3", items=["nothing"])
 
 
 def test_similar_users_of_a_new_user(model, table):

@@ -26,6 +26,9 @@ def test_agrees_with_a_full_sort_ties_included(rng, dtype, n):
             expected = slow.top_columns(U, Z, n, known, columns)
             assert np.array_equal(places, expected[0]) and np.array_equal(values, expected[1])
             assert values.dtype == dtype
+            places, values = top_columns(sp.csr_array(U), Z, n, seen=known, columns=columns)
+            assert np.array_equal(places, expected[0]) and np.array_equal(values, expected[1])
+            assert values.dtype == dtype
 
 
 def test_agrees_with_a_full_sort_over_several_tiles_and_blocks(rng, monkeypatch, dtype):

@@ -119,6 +119,8 @@ USERS: Parameters = {
     "users": (Annotated[list[str], typer.Argument(metavar="USER...", help="Ids as in the ratings; positions from 0 "
                                                   "where there are none.")], _REQUIRED),
     "n": (Annotated[int, typer.Option("-n", "--items", help="Items a user.", min=1)], 10),
+    "unknown": (Annotated[str, typer.Option(help="What users get whom the model does not know: error, or popular.")],
+                "error"),
 }  # fmt: skip
 TOP: Parameters = {"top": (Annotated[int, typer.Option(help="Columns shown of each component.", min=1)], 8)}
 PICTURE: Parameters = {

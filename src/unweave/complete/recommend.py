@@ -40,7 +40,15 @@ class Recommends(RecommenderHooks):
     # -- what users call -----------------------------------------------------------------------------------------
 
     def recommend(
-        self, user, n: int = 10, *, exclude_seen: bool = True, items=None, exclude=None, rows: bool = False
+        self,
+        user,
+        n: int = 10,
+        *,
+        exclude_seen: bool = True,
+        items=None,
+        exclude=None,
+        rows: bool = False,
+        unknown: str = "error",
     ) -> tuple[NDArray, NDArray]:
         """The n items with the highest score for one or many users.
 
@@ -58,6 +66,9 @@ class Recommends(RecommenderHooks):
             Never recommend these; ids that the model does not know are no concern.
         rows : bool
             Users and items are positions, here and in the answer.
+        unknown : {"error", "popular"}
+            What a user who was not there in ``fit`` gets: an error, or the list of somebody of whom nothing is known
+            (what is popular, or rated highest by everybody).
 
         Returns
         -------
@@ -67,22 +78,26 @@ class Recommends(RecommenderHooks):
         """
         check_is_fitted(self)
         n = whole(n, "n", 1)
-        asked = ask(self, user, rows)
+        if unknown not in ("error", "popular"):
+            raise ValueError(f"unknown={unknown!r} must be 'error' or 'popular'")
+        asked = ask(self, user, rows, strangers=unknown == "popular")
         columns = self._candidates(items, exclude, rows)
         seen = asked.seen if exclude_seen else None
         best, scores = top_columns(asked.codes, self.components_, n, seen=seen, columns=columns)
         return asked.first(_named_items(best, None if rows else self.item_ids_)), asked.first(scores)
 
-    def similar(self, item, n: int = 10, *, rows: bool = False) -> tuple[NDArray, NDArray]:
+    def similar(self, item, n: int = 10, *, items=None, exclude=None, rows: bool = False) -> tuple[NDArray, NDArray]:
         """The n items nearest to one or many items by the cosine of their vectors, themselves left out.
 
-        Returns ids and cosines as :meth:`recommend` does.
+        Only `items` take part (all if it is not given), never those in `exclude`. Returns ids and cosines as
+        :meth:`recommend` does.
         """
         check_is_fitted(self)
         n, ids = whole(n, "n", 1), None if rows else self.item_ids_
         found, one = places(item, ids, self.components_.shape[1], "item", "rows=True takes positions")
         units = _unit_rows(self._item_vectors())
-        best, cosines = top_columns(units[found], units.T, n, seen=_themselves(found, len(units)))
+        columns = self._candidates(items, exclude, rows)
+        best, cosines = top_columns(units[found], units.T, n, seen=_themselves(found, len(units)), columns=columns)
         names = _named_items(best, ids)
         return (names[0], cosines[0]) if one else (names, cosines)
 
@@ -95,7 +110,7 @@ class Recommends(RecommenderHooks):
         n, asked = whole(n, "n", 1), ask(self, user, rows)
         units = _unit_rows(self._user_vectors(self._codes_at(np.arange(self.seen_.shape[0]))))
         vectors = _unit_rows(self._user_vectors(asked.codes))
-        best, cosines = top_columns(vectors, units.T, n, seen=_themselves(asked.places, len(units)))
+        best, cosines = top_columns(vectors, units.T, n, seen=_themselves(asked.places, units.shape[0]))
         return asked.first(_named_items(best, None if rows else self.user_ids_)), asked.first(cosines)
 
     def predict(self, users, items=None, *, rows: bool = False, unknown: str = "error"):
@@ -157,12 +172,12 @@ class Recommends(RecommenderHooks):
         check_is_fitted(self)
         n, asked, ids = whole(n, "n", 1), ask(self, user, rows), None if rows else self.item_ids_
         found, _ = places(item, ids, self.components_.shape[1], "item", "rows=True takes positions")
-        if len(asked.codes) != 1 or len(found) != 1:
-            raise ValueError(f"explain takes one user and one item, got {len(asked.codes)} and {len(found)}")
+        if asked.codes.shape[0] != 1 or len(found) != 1:
+            raise ValueError(f"explain takes one user and one item, got {asked.codes.shape[0]} and {len(found)}")
         positions, values = asked.seen.indices.astype(np.int64), asked.seen.data.astype(np.float64)
         with single_blas():
             parts, baseline = self._influence_of(asked, positions, values, int(found[0]))
-        score = float(asked.codes[0].astype(np.float64) @ self.components_[:, found[0]])
+        score = (asked.codes.astype(np.float64) @ self.components_[:, found]).item()
         first = np.argsort(-np.abs(parts), kind="stable")[:n]
         rest = score - baseline - float(parts[first].sum())
         named_items = _named_items(positions[first], ids)
@@ -188,16 +203,14 @@ class Recommends(RecommenderHooks):
         people = users if isinstance(users, list | tuple) else [users]
         if is_table(users) or any(isinstance(person, NewUser) for person in people):
             asked = ask(self, users, rows)
-            return asked.codes, np.arange(len(asked.codes)), asked.one
+            return asked.codes, np.arange(asked.codes.shape[0]), asked.one
         ids = None if rows else self.user_ids_
         listed, one = as_list(users, ids, "user")
         found = find(listed, ids, self.seen_.shape[0], "user")
         if unknown == "error":
             refuse_unknown(listed, found, "user", "fold_in their ratings, or unknown='mean' predicts from item biases")
         distinct, at = np.unique(found, return_inverse=True)
-        codes = np.tile(self._blank_code(), (len(distinct), 1))
-        codes[distinct >= 0] = self._codes_at(distinct[distinct >= 0])
-        return codes, at, one
+        return self._codes_or_blank(distinct), at, one
 
 
 def _named_items(positions: NDArray, ids: NDArray | None) -> NDArray:
@@ -209,8 +222,11 @@ def _named_items(positions: NDArray, ids: NDArray | None) -> NDArray:
     return names
 
 
-def _unit_rows(vectors: NDArray) -> NDArray:
-    """Rows of length one; rows of zeros stay zeros."""
+def _unit_rows(vectors):
+    """Rows of length one, of an array or a sparse one; rows of zeros stay zeros."""
+    if sp.issparse(vectors):
+        lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+        return sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)) @ vectors)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return vectors / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)
 

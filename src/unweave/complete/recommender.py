@@ -78,6 +78,24 @@ class RecommenderHooks:
             return self.codes_  # everybody: nothing is copied
         return self.codes_[positions]
 
+    def _codes_or_blank(self, positions: NDArray) -> NDArray:
+        """Codes of users of the training table, and at -1 that of a user of whom nothing is known."""
+        known = positions >= 0
+        if known.all():
+            return self._codes_at(positions)
+        codes = np.tile(self._blank_code(), (len(positions), 1))
+        codes[known] = self._codes_at(positions[known])
+        return codes
+
+    def _codes_of_rows(self, X, seen: sp.csr_array) -> NDArray:
+        """Codes of the rows of a table with these entries; of rows without any, the blank one."""
+        codes = np.tile(self._blank_code(), (seen.shape[0], 1))
+        if len(codes) == 1 and seen.nnz:
+            codes[0] = self._row_code(seen.indices.astype(np.int64), seen.data.astype(np.float64))
+        elif seen.nnz:
+            codes = np.where(np.diff(seen.indptr)[:, None] > 0, self.transform(X), codes)
+        return codes
+
     def _row_ridge(self, n_ratings: int) -> float | NDArray:
         """The ridge of a row with so many entries: one, or one for each free entry of its code."""
         return float(getattr(self, "ridge_", 0.0))

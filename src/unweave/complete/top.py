@@ -14,7 +14,7 @@ _COLUMNS = 4096  # columns of a tile: rows * columns scores are the scratch of a
 
 
 def top_columns(
-    U: NDArray, Z: NDArray, n: int, *, seen: sp.csr_array | None = None, columns: NDArray | None = None
+    U, Z, n: int, *, seen: sp.csr_array | None = None, columns: NDArray | None = None
 ) -> tuple[NDArray, NDArray]:
     """For each row i of U the n columns j with the largest u_i·z_j, best first, and these scores.
 
@@ -24,8 +24,9 @@ def top_columns(
 
     Parameters
     ----------
-    U : array (n_rows, k)
+    U : array (n_rows, k), dense or CSR
     Z : array (k, n_columns)
+        Dense, or sparse too where U is.
     n : int
         Length of the lists.
     seen : CSR array (n_rows, n_columns), optional
@@ -53,13 +54,14 @@ def top_columns(
         if 2 * len(columns) > Z.shape[1]:  # striking the others out is cheaper than gathering these
             blocked, columns = np.flatnonzero(~chosen), None
         else:
-            Z, seen = np.take(Z, columns, axis=1), None if seen is None else _kept(seen, columns)
-    dtype = np.result_type(U, Z)
-    U = np.ascontiguousarray(U, dtype=dtype)
-    Z = np.asarray(Z, dtype=dtype)
-    values = np.full((len(U), n), -np.inf, dtype)
-    places = np.full((len(U), n), -1, np.int64)
-    _fill(U, Z, (*_entries(seen), np.asarray(blocked, np.int32)), values, places)
+            Z, seen = Z[:, columns], None if seen is None else _kept(seen, columns)
+    dtype = np.result_type(U.dtype, Z.dtype)
+    if not sp.issparse(U):
+        U, Z = np.ascontiguousarray(U, dtype=dtype), np.asarray(Z, dtype=dtype)
+    values = np.full((U.shape[0], n), -np.inf, dtype)
+    places = np.full((U.shape[0], n), -1, np.int64)
+    fill = _fill_sparse if sp.issparse(U) else _fill
+    fill(U, Z, (*_entries(seen), np.asarray(blocked, np.int32)), values, places)
     if columns is not None and len(columns):
         places = np.where(places >= 0, columns[places], -1)
     return places, values
@@ -98,3 +100,15 @@ def _fill(U: NDArray, Z: NDArray, out: tuple[NDArray, NDArray, NDArray], values:
 
     with parallel.single_blas():
         parallel.run(block, len(U), _ROWS)
+
+
+def _fill_sparse(U: sp.csr_array, Z, out: tuple[NDArray, NDArray, NDArray], values: NDArray, places: NDArray) -> None:
+    """The same for rows of few entries: a block of rows costs these times the width, and is one tile."""
+
+    def block(start: int, stop: int) -> None:
+        scores = U[start:stop] @ Z
+        scores = np.ascontiguousarray(scores.toarray() if sp.issparse(scores) else scores, values.dtype)
+        push_range(scores, 0, scores.shape[1], *out, start, values, places, 0, stop - start)
+        sort_range(values, places, start, stop)
+
+    parallel.run(block, U.shape[0], _ROWS)

@@ -14,6 +14,11 @@ from unweave.complete.ids import find, lookup, refuse_unknown
 from unweave.data.named import NamedTable
 from unweave.data.table import Table, check_table
 
+_REMEDY = (
+    "fold_in their ratings, pass the ratings as a table with one row (rows=True takes positions), or let recommend show "
+    "them what is popular: unknown='popular'"
+)
+
 
 @dataclass(frozen=True)
 class NewUser:
@@ -91,8 +96,8 @@ def places(wanted, ids: NDArray | None, size: int, what: str, remedy: str) -> tu
     return found, one
 
 
-def ask(model, user, rows: bool) -> Asked:
-    """Codes and seen items of whoever `user` means."""
+def ask(model, user, rows: bool, *, strangers: bool = False) -> Asked:
+    """Codes and seen items of whoever `user` means; unknown ids raise, unless `strangers` are welcome."""
     ids = None if rows else model.user_ids_
     if isinstance(user, NewUser):
         return _newcomers(model, [user], True)
@@ -104,11 +109,29 @@ def ask(model, user, rows: bool) -> Asked:
         if not all(isinstance(person, NewUser) for person in user):
             raise TypeError("user mixes new users with ids; ask for them in two calls")
         return _newcomers(model, list(user), False)
-    remedy = "fold_in their ratings, or pass the ratings as a table with one row (rows=True takes positions)"
-    found, one = places(user, ids, model.seen_.shape[0], "user", remedy)
+    listed, one = as_list(user, ids, "user")
     size = model.seen_.shape[0]
+    found = find(listed, ids, size, "user")
+    if not strangers:
+        refuse_unknown(listed, found, "user", _REMEDY)
     everybody = len(found) == size and np.array_equal(found, np.arange(size))  # then nothing is copied
-    return Asked(model._codes_at(found), model.seen_ if everybody else model.seen_[found], found, one)
+    return Asked(model._codes_or_blank(found), model.seen_ if everybody else _rows_at(model.seen_, found), found, one)
+
+
+def _rows_at(seen: sp.csr_array, places: NDArray) -> sp.csr_array:
+    """Rows of a table, empty ones at -1.
+
+    >>> _rows_at(sp.csr_array(np.eye(2)), np.array([1, -1])).toarray()
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    known = places >= 0
+    if known.all():
+        return seen[places]
+    found, counts = seen[places[known]], np.zeros(len(places), np.int64)
+    counts[known] = np.diff(found.indptr)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return sp.csr_array((found.data, found.indices, indptr), shape=(len(places), seen.shape[1]))
 
 
 def _newcomers(model, people: list[NewUser], one: bool) -> Asked:
@@ -122,12 +145,7 @@ def _newcomers(model, people: list[NewUser], one: bool) -> Asked:
 def _from_table(model, X, one: bool = False) -> Asked:
     one = one or X.ndim == 1 if sp.issparse(X) else one
     X, seen = rows_of(model, X)
-    codes = np.tile(model._blank_code(), (seen.shape[0], 1))
-    if len(codes) == 1 and seen.nnz:
-        codes[0] = model._row_code(seen.indices.astype(np.int64), seen.data.astype(np.float64))
-    elif seen.nnz:
-        codes = np.where(np.diff(seen.indptr)[:, None] > 0, model.transform(X), codes)  # the others stay blank
-    return Asked(codes, seen, np.full(seen.shape[0], -1), one)
+    return Asked(model._codes_of_rows(X, seen), seen, np.full(seen.shape[0], -1), one)
 
 
 def rows_of(model, X) -> tuple[Any, sp.csr_array]:

@@ -16,7 +16,7 @@ def run(settings) -> int:
     if not hasattr(model, "recommend"):
         raise ValueError(f"{settings.model} is a {type(model).__name__}, which does not recommend; use one of complete")
     users = _ids(settings.users, model.user_ids_)
-    items, scores = model.recommend(users, settings.n)
+    items, scores = model.recommend(users, settings.n, unknown=settings.unknown)
     lists = [_listed(*pair) for pair in zip(items, scores, strict=True)]
     rows = [
         [user if place == 0 else "", str(place + 1), str(item), f"{score:.4g}"]
