@@ -102,6 +102,22 @@ def test_large_means_do_not_cancel(dtype, rng):
     np.testing.assert_allclose(products.gram(A, shift=mean), exact.T @ exact, rtol=tol, atol=tol * 2000)
 
 
+@pytest.mark.parametrize("ratio", [0.0, 1.0, 1.7, 1.8, 3.8, 4.0, 30.0, 1000.0])
+@pytest.mark.parametrize("columns", ["all", "one"])
+def test_centred_gram_keeps_its_digits_wherever_the_mean_is(ratio, columns, dtype, rng):
+    """Small means stay in, large ones are taken out first; on both sides of that border the digits are there."""
+    scales = np.logspace(0, -2, 20)
+    A = rng.standard_normal((20_000, 20)) * scales
+    A[:, slice(None) if columns == "all" else 7] += (ratio * scales)[slice(None) if columns == "all" else 7]
+    A = A.astype(dtype)
+    exact = A.astype(np.float64) - A.astype(np.float64).mean(axis=0)
+    lengths = np.sqrt((exact**2).sum(axis=0))
+    mean, G = products.centred_gram(A)
+    wrong = np.abs(G - exact.T @ exact) / np.outer(lengths, lengths)
+    assert wrong.max() <= 20 * np.finfo(dtype).eps * max(1.0, 0.05 * ratio)
+    np.testing.assert_allclose(mean, A.astype(np.float64).mean(axis=0), atol=2e-7 * scales.max() * max(1.0, ratio))
+
+
 @pytest.mark.parametrize("n", [1, 2, 300, 5000])
 def test_centred_gram_is_gram_of_the_centred(n, dtype, rng):
     A = (rng.random((n, 7)) * 5).astype(dtype)
