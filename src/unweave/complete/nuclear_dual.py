@@ -36,7 +36,7 @@ class DualAscent:
     """
 
     def __init__(self, entries: Pattern, tau: float, top: float, *, step: float | None, tol: float, seed: int):
-        self.entries, self.tau, self.top, self.fixed, self.tol, self.seed = entries, tau, top, step, tol, seed
+        self.entries, self.tau, self.top, self.given_step, self.tol, self.seed = entries, tau, top, step, tol, seed
         self.left = LeastSquares()
         self.size = float(np.linalg.norm(entries.values.astype(np.float64)))
         self.exact = True  # until a decomposition was only searched for
@@ -52,7 +52,7 @@ class DualAscent:
 
     def begin(self) -> dict:
         """The kicked start: as many first steps at once as leave D(Y) empty."""
-        length = self.fixed or self.usual_step
+        length = self.given_step or self.usual_step
         kick = np.ceil(self.tau / (length * self.top)) * length if self.top > 0 else 0.0
         rng = np.random.default_rng((self.seed, 0))
         width = min(_BLOCK, *self.entries.shape)
@@ -99,8 +99,8 @@ class DualAscent:
 
     def _next_length(self, length: float, before: NDArray, after: NDArray) -> float:
         """‖ΔY‖² / ⟨ΔY, Δslope⟩ from the last step, kept between 1 (always safe) and fifty times the usual."""
-        if self.fixed is not None:
-            return self.fixed
+        if self.given_step is not None:
+            return self.given_step
         b, a = before.astype(np.float64), after.astype(np.float64)
         bend = float(b @ (b - a))
         square = float(b @ b)
