@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 import unweave
 from tests.reference import lloyd_moves as slow
 from unweave.group import kmeans_moves as moves
-from unweave.group import repair
+from unweave.group import kmeans_settle, repair
 from unweave.kernels.lloyd_moves import removal_costs, split_gains
+
+
+@pytest.fixture
+def lloyd(monkeypatch):
+    """Small tables treated as large ones are: by Lloyd and swaps."""
+    monkeypatch.setattr(kmeans_settle, "_MOST", 0)
 
 
 def grid(side=5, each=40, spread=0.08, seed=0, dtype=np.float64):
@@ -75,8 +81,11 @@ def test_the_swap_that_is_missing_is_found_first():
 
 
 @pytest.mark.parametrize("init", ["random", "partition", "farthest", "k-means++"])
-def test_a_bad_start_is_mended(init, dtype):
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_a_bad_start_is_mended(init, size, dtype, request):
     X, middles = grid(dtype=dtype)
+    if size == "large":
+        request.getfixturevalue("lloyd")
     for seed in range(5):
         model = unweave.KMeans(25, init=init, random_state=seed).fit(X)
         gaps = ((model.cluster_centers_[:, None] - middles) ** 2).sum(axis=2)
@@ -100,7 +109,7 @@ def test_given_centres_are_repaired_only_when_asked():
 
 
 @pytest.mark.parametrize("kind", ["sparse", "holes", "weights"])
-def test_other_tables_are_mended_too(kind):
+def test_other_tables_are_mended_too(kind, lloyd):
     import scipy.sparse as sp
 
     X, middles = grid(4, each=30)
@@ -118,14 +127,14 @@ def test_other_tables_are_mended_too(kind):
         assert gaps.min(axis=0).max() < 0.05, (kind, seed)
 
 
-def test_same_bits_on_one_and_two_threads(two_threads):
+def test_same_bits_on_one_and_two_threads(lloyd, two_threads):
     X, _ = grid(6, each=300, dtype=np.float32)
     first, second = two_threads(lambda: unweave.KMeans(36, init="random", random_state=3).fit(X))
     assert first.cluster_centers_.tobytes() == second.cluster_centers_.tobytes()
     assert first.history_.objective.tolist() == second.history_.objective.tolist()
 
 
-def test_a_fit_killed_in_a_repair_goes_on(tmp_path):
+def test_a_fit_killed_in_a_repair_goes_on(lloyd, tmp_path):
     X, _ = grid(5)
     whole = unweave.KMeans(25, init="random", random_state=1).fit(X)
 
@@ -143,7 +152,7 @@ def test_a_fit_killed_in_a_repair_goes_on(tmp_path):
     assert again.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes() and again.n_iter_ == whole.n_iter_
 
 
-def test_two_repairs_that_pay_less_than_tol_are_enough(monkeypatch, rng):
+def test_two_repairs_that_pay_less_than_tol_are_enough(lloyd, monkeypatch, rng):
     X = rng.standard_normal((1500, 12)).astype(np.float32)
     plain = unweave.KMeans(30, tol=1e-3, repair=False).fit(X)
     mended = unweave.KMeans(30, tol=1e-3).fit(X)

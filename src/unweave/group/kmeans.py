@@ -26,9 +26,10 @@ from unweave.solve.problem import Problem
 class KMeans(Counting, ClusterMixin, BaseFactorization):
     """X ≈ U·Z with one-hot codes and free components, least squares: every row belongs to its nearest centre.
 
-    Minimises ½ Σ_i w_i ‖x_i − c_{label i}‖²; ``inertia_`` is twice that. Lloyd's iterations, with distances that bounds
-    prove unnecessary left out; the answer is that of plain Lloyd. When they settle, centres are swapped from where two
-    share a group to where one holds two, as long as that lowers the objective: one call finds what many starts would.
+    Minimises ½ Σ_i w_i ‖x_i − c_{label i}‖²; ``inertia_`` is twice that. Small tables are settled row by row
+    (Hartigan), larger ones by Lloyd's iterations, with distances that bounds prove unnecessary left out. Then centres
+    are moved from where two share a group to where one holds two, and in small tables also at random, as long as that
+    lowers the objective: one call finds what many starts would.
     Takes sparse tables, and with ``missing="nan"`` centres and distances use the observed entries only.
 
     Parameters
@@ -46,11 +47,12 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         Fit the centres to so many weighted rows that stand for all (:func:`unweave.coreset`), then label every row
         once: for millions of rows.
     repair : {"auto", True, False}, default="auto"
-        Whether swaps follow Lloyd; "auto" unless `init` is an array. Clusters of a repaired fit are numbered in the
-        order of their centres (first column first), so that two seeds that find the same name them alike.
+        Whether centres are moved afterwards; "auto" unless `init` is an array. False is Lloyd alone. Clusters of a
+        repaired fit are numbered in the order of their centres (first column first), so that two seeds that find the
+        same name them alike.
     missing, max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`. Lloyd also settles when no label changes. A round of swaps is one
-        iteration.
+        iteration; in small tables each gain is one, and they are searched to the end whatever `tol` is.
 
     Attributes
     ----------
@@ -76,8 +78,8 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
     References
     ----------
     Lloyd (1982), Least squares quantization in PCM. Arthur and Vassilvitskii (2007), k-means++. Hamerly (2010) and
-    Elkan (2003) for the bounds. Fränti and Kivijärvi (2000), Randomised local search, for swaps. Dhillon and Modha
-    (2001), Concept decompositions, for cosines.
+    Elkan (2003) for the bounds. Telgarsky and Vattani (2010), Hartigan's method. Fränti and Kivijärvi (2000),
+    Randomised local search, for swaps. Dhillon and Modha (2001), Concept decompositions, for cosines.
     """
 
     _counted = "n_clusters"  # as whoever asked for the clusters calls their number
@@ -168,8 +170,8 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         k, metric = problem.n_components, metric_of(self.metric)
         centres, start = first_centres(objective, k, self.init, metric, self._weights, rng)
         repair = wants_repair(self.repair, self.init)
-        scheme, reasons = make_scheme(objective, k, self._weights, metric, repair, number(self.tol, "tol"))
-        title = "Lloyd with swaps" if hasattr(scheme, "pace") else "Lloyd"
+        scheme, reasons = make_scheme(objective, k, self._weights, metric, repair, number(self.tol, "tol"), rng)
+        title = scheme.title if hasattr(scheme, "title") else "Lloyd"
         plan = Plan(describe(objective, problem), title, "nearest component", "means", start, reasons)
         return plan, scheme, scheme.start(centres)
 

@@ -23,6 +23,7 @@ class Euclidean:
     """|x − c|; centres are means."""
 
     name = "euclidean"
+    free = True  # centres are the means, whatever these are
 
     def rows(self, objective: Objective) -> Objective:
         """The table as Lloyd takes it."""
@@ -46,6 +47,7 @@ class Cosine(Euclidean):
     """1 − cos(x, c); rows count by their direction only, and centres are mean directions (spherical k-means)."""
 
     name = "cosine"
+    free = False
 
     def rows(self, objective: Objective) -> Objective:
         """Rows of length one; a row of zeros has no direction and raises."""
@@ -89,6 +91,7 @@ class Hamming(Euclidean):
     """
 
     name = "hamming"
+    free = False
 
     def rows(self, objective: Objective) -> Objective:
         values = objective.X.data if sp.issparse(objective.X) else objective.X

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from unweave.data.arguments import numbers
 from unweave.group.kmeans_metrics import Euclidean
 from unweave.group.kmeans_moves import rows_a_cluster
+from unweave.group.kmeans_settle import Settling, can_settle
 from unweave.group.repair import Repaired
 from unweave.objectives import Dense, Objective
 from unweave.solve.kmeans_start import farthest_first, kmeans_plus_plus, partition_means, random_rows
@@ -76,7 +77,9 @@ class SeenScheme(MeansOfSeen):
     why = "the table is sparse or has holes: nearest by the entries seen, then their means"
 
 
-def make_scheme(objective: Objective, k: int, weights: NDArray | None, metric: Euclidean, repair: bool, tol: float):
+def make_scheme(
+    objective: Objective, k: int, weights: NDArray | None, metric: Euclidean, repair: bool, tol: float, rng
+):
     """(scheme, reasons in words)."""
     scheme: LloydScheme | SeenScheme
     if isinstance(objective, Dense) and objective.complete:
@@ -86,8 +89,12 @@ def make_scheme(objective: Objective, k: int, weights: NDArray | None, metric: E
     reasons = [scheme.why]
     if not repair or k == 1:
         return scheme, reasons
-    if not rows_a_cluster(k, objective.shape[1]):
-        return scheme, [*reasons, f"{objective.shape[1]} columns and {k} clusters are too many to look for swaps"]
+    n, m = objective.shape
+    if isinstance(scheme, LloydScheme) and metric.free and can_settle(n, m, k):
+        settling = Settling(scheme.lloyd, int(rng.integers(2**31)))
+        return settling, [settling.why, "then centres are moved, by promise and at random, as long as that lowers it"]
+    if not rows_a_cluster(k, m):
+        return scheme, [*reasons, f"{m} columns and {k} clusters are too many to look for swaps"]
     reasons.append("centres are swapped to where they are missing, until no swap lowers the objective")
     return Repaired(scheme, objective, weights, k, tol), reasons
 

@@ -32,6 +32,8 @@ class Repaired:
     (1998), Iterative split-and-merge algorithm for VQ codebook generation.
     """
 
+    title = "Lloyd with swaps"
+
     def __init__(self, scheme, objective: Objective, weights: NDArray | None, k: int, tol: float):
         self.scheme, self.left, self.means = scheme, scheme.left, scheme.means
         self.objective, self.weights, self.k, self.tol = objective, weights, k, tol
