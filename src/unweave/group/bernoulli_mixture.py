@@ -115,7 +115,7 @@ class BernoulliMixture(BaseMixture):
     ----------
     weights_, means_ : arrays (k,) and (k, m)
         ``components_`` is ``means_``.
-    codes_, labels_, lower_bound_, converged_, n_parameters_
+    codes_, labels_, lower_bound_, converged_, n_components_, n_parameters_
         As in :class:`GaussianMixture`.
     objective_, n_iter_, history_, plan_, certificate_
 
@@ -179,12 +179,12 @@ class BernoulliMixture(BaseMixture):
     def _reasons(self):
         return [] if self.binarize is None else [f"entries above {self.binarize:g} count as ones"]
 
-    def _begin(self, family, em, rows, k, rng):
+    def _begin(self, family, em, rows, k, rng, trial):
         X, weights = sample_rows(rows, _SAMPLE, rng)
         if isinstance(self.init, str):
             if self.init not in ("k-means", "random"):
                 raise ValueError(f"init={self.init!r} is not known; use 'k-means', 'random' or an array (k, m)")
-            labels = nearest(X, centres_by(self.init, X, weights, k, rng))
+            labels = nearest(X, centres_by(self.init, X, weights, k, rng, trial))
             hot = np.equal.outer(np.arange(k), labels) * weights
             seen = np.repeat(hot.sum(axis=1)[:, None], X.shape[1], axis=1)
             return em.begin({"weights": np.full(k, 1 / k), "count": hot.sum(axis=1), "ones": hot @ X, "seen": seen})

@@ -39,7 +39,8 @@ class GaussianMixture(BaseMixture):
         Rows (20 000 of them at most) go to the nearest centre of k-means or of random rows. An array gives the means,
         with equal weights; a dict may hold "means", "weights" and "covariances".
     n_init : int, default=1
-        Starts that are tried for 10 steps each; the best goes on.
+        Starts, each run to its end; the most likely answer is kept. The first is that of ``n_init=1``, so more starts
+        never end lower; for "k-means" the others take rows far apart, any rows, and k-means without repair in turn.
     missing : None, "nan", "zeros", "auto" or mask, default=None
     max_iter : int, default=200
     tol : float, default=1e-4
@@ -53,7 +54,7 @@ class GaussianMixture(BaseMixture):
         As in scikit-learn; ``components_`` is ``means_``.
     codes_, labels_ : arrays (n, k) and (n,)
         Probabilities of the components for the training rows (None when fitted from blocks), and the most probable.
-    lower_bound_, converged_, n_parameters_
+    lower_bound_, converged_, n_components_, n_parameters_
     objective_, n_iter_, history_, plan_, certificate_
 
     Examples
@@ -115,8 +116,8 @@ class GaussianMixture(BaseMixture):
             given = shapes.check_covariances(kind, given, k, d)
         return GaussianFamily(kind, number(self.reg_covar, "reg_covar"), given)
 
-    def _begin(self, family, em, rows, k, rng):
-        return start.begin(family, em, rows, self.init, k, rng)
+    def _begin(self, family, em, rows, k, rng, trial):
+        return start.begin(family, em, rows, self.init, k, rng, trial)
 
     def _parameters(self):
         return {"weights": self.weights_, "means": self.means_, "covariances": self.covariances_}

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import numbers
 from unweave.group import gaussian_shapes as shapes
+from unweave.group.centres import trial_centres
 from unweave.group.em import EM, Rows
 from unweave.group.gaussian_family import GaussianFamily, label_moments
-from unweave.group.kmeans import KMeans
 
 STARTS = ("k-means", "random")
 _SAMPLE = 20_000  # rows that a start is made from
@@ -45,27 +45,22 @@ def nearest(X: NDArray, centres: NDArray) -> NDArray:
     return assign(np.ascontiguousarray(X), np.ascontiguousarray(centres))[0]
 
 
-class _KMeansOfMixture(KMeans):
-    """k-means inside a mixture: what it warns of goes by the mixture's name."""
-
-    _counted = "n_components"
-
-
-def centres_by(init: str, X: NDArray, weights: NDArray, k: int, rng: np.random.Generator) -> NDArray:
-    """k centres of the sample: of k-means, or random rows."""
+def centres_by(
+    init: str, X: NDArray, weights: NDArray, k: int, rng: np.random.Generator, trial: int
+) -> NDArray[np.float64]:
+    """k centres of the sample, other ones for each trial: of k-means at first, or random rows."""
     if init == "random":
         return X[rng.choice(len(X), k, replace=len(X) < k)]
-    seed = int(rng.integers(2**31))
-    return _KMeansOfMixture(k, random_state=seed).fit(X, sample_weight=weights).cluster_centers_.astype(np.float64)
+    return trial_centres(X, k, rng, trial, weights)
 
 
-def begin(family: GaussianFamily, em: EM, rows: Rows, init, k: int, rng: np.random.Generator) -> dict:
+def begin(family: GaussianFamily, em: EM, rows: Rows, init, k: int, rng: np.random.Generator, trial: int) -> dict:
     """The first state of EM."""
     if isinstance(init, str) and init not in STARTS:
         raise ValueError(f"init={init!r} is not known; use 'k-means', 'random', an array of means or a dict")
     X, weights = sample_rows(rows, _SAMPLE, rng)
     if isinstance(init, str):
-        return em.begin(_hard(family, X, weights, centres_by(init, X, weights, k, rng)))
+        return em.begin(_hard(family, X, weights, centres_by(init, X, weights, k, rng, trial)))
     given = check_given(init, family.kind, k, X.shape[1])
     if family.given is not None:
         given["covariances"] = family.given

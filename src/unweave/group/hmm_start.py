@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unweave.group.centres import plain_kmeans, trial_centres
 from unweave.group.hmm_baum_welch import shares
 from unweave.group.hmm_chain import Chain, Emission
 from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, ROUNDING, Spread
-from unweave.group.kmeans import KMeans
-from unweave.solve.iterate import Loop, iterate
-from unweave.solve.kmeans_start import kmeans_plus_plus, random_rows
-from unweave.solve.lloyd import Lloyd, assign
+from unweave.solve.lloyd import assign
 
 _SAMPLE = 20_000  # rows that k-means sees
 _BLOCK = 1 << 15
@@ -36,7 +34,7 @@ def within_clusters(X: NDArray, spread: Spread, k: int) -> Spread:
     """
     rows = _sampled(X, np.random.default_rng(0))
     standard = _standard(X[rows], spread)
-    centres = _plain(standard, k, np.random.default_rng(0))
+    centres = plain_kmeans(standard, k, np.random.default_rng(0))
     labels = assign(standard, centres)[0]
     apart = X[rows] - (centres * np.sqrt(spread.variance) + spread.centre)[labels]
     free = np.maximum(1, (~np.isnan(apart)).sum(axis=0) - k)
@@ -50,11 +48,12 @@ def gaussian_start(
     """States are the rows nearest to centres, in units of the columns' spread; transitions are those of the labels,
     plus one.
 
-    Centres of the first trial are the best that k-means finds. A state need not be a cluster, and k-means prefers to
-    cut a large group rather than see a small one: later trials take rows far apart, any rows, and another k-means.
+    Each trial has other centres (:func:`trial_centres`).
     """
     rows = _standard(X[_sampled(X, rng)], spread)
-    centres = _CENTRES[min(trial, (trial - 1) % 3 + 1)](rows, k, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than states are no news here
+        centres = trial_centres(rows, k, rng, trial)
     variances = spread.expected if kind == "diag" else np.diag(spread.expected)
     middle = centres * np.sqrt(spread.variance) + spread.centre
     emission: Emission = GAUSSIANS[kind](middle, np.stack([variances] * k), spread)
@@ -73,27 +72,6 @@ def _sampled(X: NDArray, rng: np.random.Generator) -> NDArray:
     """Rows of which something was seen, or some of them."""
     seen = np.flatnonzero(~np.isnan(X).all(axis=1))
     return seen if len(seen) <= _SAMPLE else np.sort(rng.choice(seen, _SAMPLE, replace=False))
-
-
-def _repaired(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than states are no news here
-        model = KMeans(k, random_state=int(rng.integers(2**31))).fit(rows)
-    return np.ascontiguousarray(model.cluster_centers_, dtype=np.float64)
-
-
-def _far_apart(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
-    return kmeans_plus_plus(rows, k, rng, trials=1)
-
-
-def _plain(rows: NDArray, k: int, rng: np.random.Generator) -> NDArray:
-    lloyd = Lloyd(rows, k)
-    begin = lloyd.start(kmeans_plus_plus(rows, k, rng))
-    loop = Loop(max_iter=50, tol=1e-4, ending="a start")
-    return iterate(lloyd.step, begin, loop, settled=lloyd.converged)[0]["centres"]
-
-
-_CENTRES = (_repaired, _far_apart, random_rows, _plain)
 
 
 def _standard(X: NDArray, spread: Spread) -> NDArray:

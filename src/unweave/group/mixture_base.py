@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
-TRIAL = 10  # EM steps after which the best of several starts goes on, and those on the first block of a stream
+FIRST_BLOCK = 10  # EM steps on the first block of a stream
 _PROGRESS = ("bound", "gain", "failures")
 
 
@@ -36,7 +37,7 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     def _family(self, k: int, d: int) -> Family:
         raise NotImplementedError("a mixture names its family of densities")
 
-    def _begin(self, family, em: EM, rows: Rows, k: int, rng: np.random.Generator) -> dict:
+    def _begin(self, family, em: EM, rows: Rows, k: int, rng: np.random.Generator, trial: int) -> dict:
         raise NotImplementedError("a mixture makes its own start")
 
     def _publish(self, state: dict) -> None:
@@ -78,29 +79,40 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
             rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
             loop = make_loop(self, objective, rows.weights)
             loop = replace(loop, tol=None) if loop.tol else loop
-            em, state = self._first(rows)
             tol = number(self.tol, "tol")
-            state, history = iterate(em.step, state, loop, settled=lambda state: state["gain"] <= tol)
+
+            def settled(state: dict) -> bool:
+                return state["gain"] <= tol
+
+            em, state = self._first(rows, loop, settled)
+            state, history = iterate(em.step, state, loop, settled=settled)
             if history.stopped == "nothing changes any more":
                 history.stopped = f"the mean log-likelihood of a row rose by no more than tol={tol:g}"
             self._keep(state, history, rows)
-            self.converged_ = bool(state["gain"] <= tol)
+            self.converged_ = settled(state)
             self._label(rows, keep_codes=not objective.in_blocks)
             if loop.checkpoint is not None and history.stopped != "interrupted":
                 loop.checkpoint.remove()
         return self
 
-    def _first(self, rows: Rows) -> tuple[EM, dict]:
-        """The scheme, and the best of `n_init` starts after a few steps each."""
+    def _first(self, rows: Rows, loop: Loop, settled: Callable[[dict], bool]) -> tuple[EM, dict]:
+        """The scheme, and of `n_init` starts that which ends best, to be run again under the eyes of callback and
+        checkpoint; where a checkpoint is there, that goes on instead."""
         k, rng = self._size(_heavy(rows)), generator(self.random_state)
         family = self._family(k, rows.shape[1])
         em = mixture_em(family, rows)
-        starts = whole(self.n_init, "n_init", 1) if isinstance(self.init, str) else 1
-        if starts == 1:
-            return em, self._begin(family, em, rows, k, rng)
-        trial = Loop(max_iter=TRIAL, tol=0.0, ending="a trial")
-        tried = [iterate(em.step, self._begin(family, em, rows, k, rng), trial)[0] for _ in range(starts)]
-        return em, max(tried, key=lambda state: state["bound"])
+        many = whole(self.n_init, "n_init", 1) if isinstance(self.init, str) else 1
+        best = self._begin(family, em, rows, k, rng, 0)
+        if many == 1 or (loop.checkpoint is not None and loop.checkpoint.path.exists()):
+            return em, best
+        quiet = replace(loop, callback=None, checkpoint=None, bar=None, ending="a trial")
+        highest = iterate(em.step, best, quiet, settled=settled)[0]["bound"]
+        for trial in range(1, many):
+            start = self._begin(family, em, rows, k, rng, trial)
+            bound = iterate(em.step, start, quiet, settled=settled)[0]["bound"]
+            if bound > highest:
+                best, highest = start, bound
+        return em, best
 
     def _keep(self, state: dict, history: History, rows: Rows) -> None:
         """Publish what was learned; the statistics are kept for `partial_fit`."""
@@ -117,7 +129,7 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         )
         statistics = {name: value for name, value in state.items() if name not in {*self._parameters(), *_PROGRESS}}
         self._running: dict[str, Any] = {"statistics": statistics, "mass": rows.total, "blocks": 1}
-        self._n_features_out = k
+        self._n_features_out = self.n_components_ = k
 
     def _reasons(self) -> list[str]:
         return []

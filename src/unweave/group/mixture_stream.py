@@ -13,7 +13,7 @@ from __future__ import annotations
 from unweave.data.arguments import row_weights
 from unweave.factorization.door import open_table, reopen_table
 from unweave.group.em import mixture_em
-from unweave.group.mixture_base import TRIAL, BaseMixture
+from unweave.group.mixture_base import FIRST_BLOCK, BaseMixture
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
@@ -45,8 +45,9 @@ def _first_block(model: BaseMixture, X, sample_weight) -> None:
     """A start, and a few steps on the first block alone."""
     objective, model._learned = open_table(model, X, model.missing, "squared")
     rows = model._open(objective, row_weights(sample_weight, objective.shape[0]))
-    em, state = model._first(rows)
-    state, _ = iterate(em.step, state, Loop(max_iter=TRIAL, tol=0.0, ending="the first block"))
+    loop = Loop(max_iter=FIRST_BLOCK, tol=0.0, ending="the first block")
+    em, state = model._first(rows, loop, lambda state: False)
+    state, _ = iterate(em.step, state, loop)
     model._keep(state, History(), rows)
     model.converged_, model.n_iter_ = False, 1
     model._label(rows, keep_codes=True)
