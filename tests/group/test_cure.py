@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_moons
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
 import unweave
 from tests.reference import cure as slow
@@ -150,3 +150,26 @@ def test_sparse_rows_are_taken():
 def test_bad_input_is_named(X, options, words):
     with pytest.raises(ValueError, match=words):
         CURE(**{"n_clusters": 2, **options}).fit(X)
+
+
+@pytest.mark.parametrize("columns, share", [(2, 0.1), (2, 0.3), (6, 0.05)])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_stranger_than_clusters(columns, share, seed, dtype):
+    rng = np.random.default_rng(seed)
+    X = 6 * rng.uniform(-1, 1, (4, columns))[rng.integers(4, size=1200)] + 0.5 * rng.normal(size=(1200, columns))
+    noise = rng.uniform(-10, 10, (int(1200 * share), columns))
+    rows = np.concatenate([X, noise]).astype(dtype)
+    strange = np.arange(len(rows)) >= len(X)
+    model = CURE(4, sample=800).fit(rows)
+    assert roc_auc_score(strange, model.anomaly_score(rows)) > 0.93
+    far = np.full((1, columns), 1e3, dtype)
+    assert model.anomaly_score(far)[0] > model.anomaly_score(rows).max()
+    blocks = [rows[:7], rows[7:7], rows[7:]]
+    assert np.array_equal(model.anomaly_score(blocks), model.anomaly_score(rows))
+
+
+def test_strangeness_of_a_sampled_row_does_not_count_the_row_itself():
+    X = np.arange(12.0)[:, None]
+    model = CURE(1, sample=12).fit(X)
+    assert model.anomaly_score([[0.0], [5.5]]).tolist() == [10.0, 4.5]
+    assert CURE(1).fit([[1.0], [4.0]]).anomaly_score([[1.0], [0.0]]).tolist() == [3.0, 4.0]

@@ -140,7 +140,11 @@ class Fitting:
             )
         else:
             how = "the chain forgets too slowly for run-ups: boundaries of segments are found from end to end"
-        tried = [] if self.tries == 1 or self.model.init is not None else [f"{self.tries} starts, of which the best went on"]
+        tried = (
+            []
+            if self.tries == 1 or self.model.init is not None
+            else [f"{self.tries} starts, of which the best went on"]
+        )
         told = f"{n}×{d} rows in {many} sequence{'s' * (many > 1)}, {self.k} states ({self.model.emission})"
         return Plan(told, "Baum–Welch", "", "", start, [*tried, how])
 

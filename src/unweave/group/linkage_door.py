@@ -72,6 +72,19 @@ def gap_to_others(rows: NDArray, X: NDArray, metric: str = "euclidean") -> NDArr
     return np.where(itself, distances[:, -1], distances[:, 0])
 
 
+def gap_to_several(rows: NDArray, X: NDArray, many: int) -> NDArray[np.float64]:
+    """Distance of each row of X to the last of the `many` nearest of `rows` (of all, if there are fewer); of a row that
+    is one of them, itself not counted.
+
+    >>> gap_to_several(np.array([[0.0], [1.0], [5.0]]), np.array([[5.0], [1.5]]), 2).tolist()
+    [5.0, 1.5]
+    """
+    few = min(many, len(rows))
+    distances, near = nearest_rows(rows, X, min(few + 1, len(rows)))
+    itself = (rows[near[:, 0]] == X).all(axis=1)
+    return np.where(itself, distances[:, -1], distances[:, few - 1])
+
+
 def warn_of_equal_rows(distinct: int, k: int) -> None:
     """Say that there are fewer clusters than asked for, because equal rows are never separated."""
     from sklearn.exceptions import ConvergenceWarning
