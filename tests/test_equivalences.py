@@ -227,11 +227,12 @@ def test_the_eckart_young_bound_is_half_the_tail_and_never_above_the_objective(n
         assert ("can be better" in str(found)) == (found.gap < 1e-6) != ("%" in str(found))
 
 
+@pytest.mark.parametrize("bias_ridge", [0.5, 0.1, 2.0])
 @pytest.mark.parametrize(("weighting", "power"), [("plain", 0.0), ("root", 0.5), ("count", 1.0)])
-def test_matrix_completion_predicts_by_its_codes_and_components(weighting, power):
+def test_matrix_completion_predicts_by_its_codes_and_components(weighting, power, bias_ridge):
     X = low_rank()
     X[np.random.default_rng(6).random(X.shape) < 0.3] = np.nan
-    model = unweave.MatrixCompletion(3, ridge=0.5, weighting=weighting, max_iter=500).fit(X)
+    model = unweave.MatrixCompletion(3, ridge=0.5, bias_ridge=bias_ridge, weighting=weighting, max_iter=500).fit(X)
     U, Z = model.codes_, model.components_
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), U @ Z, atol=1e-8)
     assert np.all(U[:, -1] == 1) and np.all(Z[-2] == 1)
@@ -239,8 +240,9 @@ def test_matrix_completion_predicts_by_its_codes_and_components(weighting, power
     bias = Z[-1] - model.mean_
     users, items = ((~np.isnan(X)).sum(axis=axis) ** power for axis in (1, 0))
     spread = X[~np.isnan(X)].std()
-    of_users = users @ (spread * np.square(U[:, :-2]).sum(axis=1) + U[:, -2] ** 2)
-    ridge = 0.25 * (of_users + items @ (spread * np.square(Z[:-2]).sum(axis=0) + bias**2))
+    vectors, biases = 0.5 * spread, bias_ridge
+    of_users = users @ (vectors * np.square(U[:, :-2]).sum(axis=1) + biases * U[:, -2] ** 2)
+    ridge = 0.5 * (of_users + items @ (vectors * np.square(Z[:-2]).sum(axis=0) + biases * bias**2))
     assert model.objective_ == pytest.approx(0.5 * np.square(residual).sum() + ridge, rel=1e-8)
 
 

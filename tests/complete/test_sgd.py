@@ -17,8 +17,8 @@ def test_the_kernel_is_the_plain_loop(dtype, rng):
     plain = [a.astype(np.float64) for a in fast]
     ridges = rng.random(12).astype(dtype), rng.random(9).astype(dtype)
     order = rng.permutation(80)
-    descend_block(users, items, values, order, *fast, *ridges, dtype(0.05), dtype(0.4), 4, 3)
-    slow.descend_block(users, items, values, order, *plain, *ridges, 0.05, 0.4, 4, 3)
+    descend_block(users, items, values, order, *fast, *ridges, dtype(0.3), dtype(0.05), dtype(0.4), 4, 3)
+    slow.descend_block(users, items, values, order, *plain, *ridges, 0.3, 0.05, 0.4, 4, 3)
     for a, b in zip(fast, plain, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4 if dtype == np.float32 else 1e-12)
 

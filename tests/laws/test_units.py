@@ -69,7 +69,7 @@ def test_any_units(name, a, b, seed):
 @settings(max_examples=2, deadline=None)
 @given(a=st.sampled_from([0.05, 20.0]), seed=st.integers(0, 10**6))
 def test_any_units_with_times_and_features(with_, a, seed):
-    ours, theirs, spread, model = both({"time_bins": 2}, seed, a, 3.0, with_)
+    ours, theirs, spread, _ = both({"time_bins": 2}, seed, a, 3.0, with_)
     np.testing.assert_allclose(ours, theirs, atol=1e-6 * spread)
 
 

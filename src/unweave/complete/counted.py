@@ -62,6 +62,24 @@ def counted_half(objective: Objective, strength: float, power: float, *, transpo
     return CountedHalf(Ridge(strength=strength), transposed, (), ridges)
 
 
+@dataclass(frozen=True)
+class Strengths:
+    """The ridges of vectors and of biases, and the power of the number of entries with which both grow.
+
+    Both sides of a problem have one ridge for all their entries, so a bias with a ridge of its own is told in other
+    units: beside it stands `held` instead of one, and (held·b)·(ridge/held²) costs what b costs.
+    """
+
+    ridge: float
+    biases: float
+    power: float
+
+    @property
+    def held(self) -> float:
+        """What is held beside a bias: 1 where its ridge is that of the vectors."""
+        return 1.0 if self.ridge == self.biases else float(np.sqrt(self.ridge / self.biases))
+
+
 class CountedAlternate(Alternate):
     """Alternating least squares under a ridge that grows with the number of entries."""
 
@@ -69,11 +87,19 @@ class CountedAlternate(Alternate):
     component_half: CountedHalf
     paid = 0.0  # penalties besides those of codes and components
 
-    def __init__(self, plain: Alternate, strength: float, power: float, unit: float = 1.0):
+    def __init__(self, plain: Alternate, strengths: Strengths, unit: float = 1.0):
         super().__init__(plain.objective, plain.problem, plain.left, plain.right)
-        self.unit = unit
-        self.code_half = counted_half(self.objective, strength, power, transposed=False)
-        self.component_half = counted_half(self.objective, strength, power, transposed=True)
+        self.unit, self.held = unit, strengths.held
+        ridge, power = strengths.ridge, strengths.power
+        self.code_half = counted_half(self.objective, ridge, power, transposed=False)
+        self.component_half = counted_half(self.objective, ridge, power, transposed=True)
+
+    def begin(self, first: dict) -> dict:
+        """A first state of the plain scheme, with what is held beside the biases in its place."""
+        U, Z = first["codes"].copy(), first["components"].copy()
+        U[:, self.problem.held_codes] = self.held
+        Z[self.problem.held_components] = self.held
+        return {**first, "codes": U, "components": Z}
 
     def step(self, state):
         """As ever; the value is told in units of the data (`unit` is what one unit of the loss is there)."""

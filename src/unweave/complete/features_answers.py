@@ -34,11 +34,9 @@ class Informed(Sampled):
     """Predicting with drift and features; a model without them answers as any recommender."""
 
     missing: Any
-    ridge_: float
     drift_: dict
     user_features_: dict
     item_features_: dict
-    _power: Any
     _towards: NDArray | float = 0.0
 
     def predict(

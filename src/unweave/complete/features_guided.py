@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.counted import CountedAlternate
+from unweave.complete.counted import CountedAlternate, Strengths
 from unweave.complete.drift import Calendar, Drift, drift_at
 from unweave.complete.features_side import Side, Towards
-from unweave.complete.held_out import root_mean_square
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.solve.alternate import Alternate
@@ -46,8 +45,8 @@ class GuidedAlternate(CountedAlternate):
     `bins` and `slopes` (see :class:`Drift`), `user_map` and `item_map` (see :class:`Side`).
     """
 
-    def __init__(self, plain: Alternate, strength: float, power: float, guide: Guide, unit: float = 1.0):
-        super().__init__(plain, strength, power, unit)
+    def __init__(self, plain: Alternate, strengths: Strengths, guide: Guide, unit: float = 1.0):
+        super().__init__(plain, strengths, unit)
         self.left, self.right, self.guide = Towards(plain.left), Towards(plain.right), guide
         assert isinstance(self.objective, Observed)
         self.table = self.objective
@@ -79,7 +78,7 @@ class GuidedAlternate(CountedAlternate):
             more["user_map"] = self.guide.users.start(width)
         if self.guide.items is not None:
             more["item_map"] = self.guide.items.start(width)
-        return {**first, **more}
+        return {**super().begin(first), **more}
 
     def step(self, state: dict) -> tuple[dict, float]:
         U, Z = state["codes"], state["components"]
@@ -123,13 +122,13 @@ class GuidedAlternate(CountedAlternate):
             total += self.guide.items.penalty(state["item_map"], self.weights[1])
         return total
 
-    def error(self, state: dict, test: Observed, times: NDArray | None) -> float:
-        """Root-mean-square error at held-out entries, each at its own time."""
-        if self.drift is not None and times is not None:
-            t = test.by_row
-            rows = np.repeat(np.arange(t.n_rows), np.diff(t.indptr))
-            test = Less(test, drift_at(self.drift.published(state), rows, t.indices, times))
-        return root_mean_square(test, state["codes"], state["components"])
+    def undrifted(self, state: dict, test: Observed, times: NDArray | None) -> Observed:
+        """Held-out entries less the drift at their own times."""
+        if self.drift is None or times is None:
+            return test
+        t = test.by_row
+        rows = np.repeat(np.arange(t.n_rows), np.diff(t.indptr))
+        return Less(test, drift_at(self.drift.published(state), rows, t.indices, times))
 
 
 class Less(Observed):

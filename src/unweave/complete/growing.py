@@ -159,13 +159,11 @@ class Growing(Guided):
         assert self.codes_ is not None
         U, Z = np.zeros((n, problem.width), self.codes_.dtype), np.zeros((problem.width, m), self.codes_.dtype)
         U[: len(self.codes_)] = self._units.codes_in(self.codes_)
-        Z[:, : self.components_.shape[1]] = self._standard_components()
-        U[:, problem.held_codes] = 1
-        Z[problem.held_components] = 1
+        Z[:, : self.components_.shape[1]] = self._units.components_in(self._full_components)
         table = observed(self._units.inward(Observed(seen.astype(U.dtype), self._learned.loss)))
         guide, first = self._grown_guide(times, tables), {"codes": U, "components": Z}
         plain = Alternate(table, problem, self._left, self._left)
-        scheme, state = alternating(plain, self.ridge_, self._power(), guide, first, self._units.square)
+        scheme, state = alternating(plain, self._strengths(), guide, first, self._units.square)
         if isinstance(scheme, GuidedAlternate):
             state = self._resumed(scheme, state)
         state, self.history_ = iterate(scheme.step, state, Loop(max_iter=_MORE_SWEEPS, tol=0))

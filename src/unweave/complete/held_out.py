@@ -1,21 +1,23 @@
-"""How strong a ridge, and how many components: those that predict entries held out of the fit best."""
+"""Entries held out of a fit, and the search for a strength by the errors that fits make at them.
+
+No number here was set on data: a row of strengths begins where a law says that it matters, falls by a fixed ratio, and
+ends when the errors have risen by more than chance, as the held-out entries themselves tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.objectives import Dense, Objective, Observed
-from unweave.solve.iterate import Loop, iterate
 
 SHARE = 0.1  # of the entries is held out
-STRENGTHS = np.geomspace(64, 0.5, 15)  # in units of the spread of the entries; tried from the strongest down
-RANKS = (1, 2, 4, 8, 16, 32, 64)
-_SWEEPS = 12
-_WORSE = 1.02  # the path ends when the error is so much above its least
+_LONGEST = 12  # steps of a row of strengths to either side
+
+Errors = NDArray[np.float64]  # squared, one an entry that is held out
 
 
 def hold_out(objective: Observed, rng: np.random.Generator, share: float) -> tuple[Observed, Observed | None]:
@@ -48,27 +50,62 @@ def observed(objective: Objective) -> Observed:
     return Observed(sp.csr_array((t.data, t.indices, t.indptr), shape=objective.shape), objective.loss)
 
 
-def ridge_path(
-    begin: Callable[[float], tuple[object, dict]], strengths: Iterable[float], judge: Callable[[object, dict], float]
-) -> dict[float, float]:
-    """The error that ``judge(scheme, state)`` finds for each ridge of a falling row; it ends once the error rises.
-
-    ``begin(strength)`` gives the scheme for a ridge and a start. Every fit has the start of the first: one that began
-    where a stronger ridge ended would begin at zeros, which least squares cannot leave, and one that began where a
-    weaker one ended would carry its overfitting along.
-    """
-    errors: dict[float, float] = {}
-    start = None
-    for strength in strengths:
-        scheme, first = begin(float(strength))
-        start = first if start is None else start
-        state, _ = iterate(scheme.step, start, Loop(max_iter=_SWEEPS, tol=0))  # type: ignore[attr-defined]
-        errors[float(strength)] = judge(scheme, state)
-        if len(errors) > 2 and errors[float(strength)] > _WORSE * min(errors.values()):
-            break
-    return errors
-
-
 def root_mean_square(test: Observed, U, Z) -> float:
     """Error of the factors at the entries of `test`."""
     return float(np.sqrt(2 * test.value(U, Z) / test.X.nnz))
+
+
+def excess(errors: Errors, least: Errors) -> float:
+    """By how many standard errors the mean of some errors is above that of others, entry by entry.
+
+    >>> import numpy as np
+    >>> excess(np.array([2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0])), excess(np.ones(3), np.ones(3))
+    (inf, 0.0)
+    """
+    off = errors - least
+    mean, chance = float(off.mean()), float(off.std() / np.sqrt(len(off)))
+    return mean / chance if chance > 0 else (0.0 if mean == 0 else float(np.copysign(np.inf, mean)))
+
+
+def search(run: Callable[[float], Errors], start: float, ratio: float, most: float = np.inf) -> dict[float, Errors]:
+    """The errors of ``run(strength)`` for a falling row of strengths; where the first is best, a rising one too.
+
+    The row ends when the errors are clearly above the least (by two standard errors), or have risen twice running. Then
+    the strengths half-way to both neighbours of the best are tried; all are below `most`.
+
+    >>> import numpy as np
+    >>> tried = search(lambda s: np.array([(np.log2(s) + 3.0) ** 2, 1.0]), 1.0, 4.0)
+    >>> [round(s, 4) for s in tried], round(best_of(tried), 4)
+    ([1.0, 0.25, 0.0625, 0.0156, 0.125, 0.0312], 0.125)
+    """
+    tried, rises, strength = {start: run(start)}, 0, start
+    for _ in range(_LONGEST):
+        before = tried[strength].mean()
+        strength /= ratio
+        tried[strength] = run(strength)
+        rises = rises + 1 if tried[strength].mean() >= before else 0
+        if rises == 2 or excess(tried[strength], tried[best_of(tried)]) > 2:
+            break
+    strength = start
+    while best_of(tried) == strength and strength * ratio < most and strength < start * ratio**_LONGEST:
+        strength *= ratio
+        tried[strength] = run(strength)
+    best, step = best_of(tried), ratio**0.5
+    for near in (best * step, best / step):
+        if near < most:
+            tried[near] = run(near)
+    return tried
+
+
+def walk(run: Callable[[float], Errors], start: float, known: Errors, ratio: float) -> dict[float, Errors]:
+    """The errors from a strength that is nearly right onwards, each `ratio` times the last, while that is better."""
+    tried, strength = {start: known}, start
+    while best_of(tried) == strength and len(tried) < _LONGEST:
+        strength *= ratio
+        tried[strength] = run(strength)
+    return tried
+
+
+def best_of(tried: dict[float, Errors]) -> float:
+    """The strength of the least mean error."""
+    return min(tried, key=lambda strength: tried[strength].mean())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unweave.complete.choosing import alternating, choose
+from unweave.complete.choosing import alternating, choose, start_of
 from unweave.complete.counted import POWERS, CountedAlternate
 from unweave.complete.features_guided import GuidedAlternate
 from unweave.complete.growing import Growing
@@ -27,8 +27,8 @@ class MatrixCompletion(Growing):
     """x_ij ≈ mean + a_i + b_j + u_i·z_j over the observed entries, with ridge: ratings by alternating least squares.
 
     Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (σ‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (σ‖z_j‖² + b_j²), where n counts
-    the ratings of a user or an item and σ is the standard deviation of all of them. So λ is a pure number: the fit works
-    on ratings brought to mean 0 and spread 1, and ``fit(a·X + b)`` predicts ``a·p + b`` whatever the solver.
+    the ratings of a user or an item and σ is the standard deviation of all of them. So λ is a pure number: the fit
+    works on ratings brought to mean 0 and spread 1, and ``fit(a·X + b)`` predicts ``a·p + b`` whatever the solver.
     Each half-step solves one small least-squares problem a row, exactly.
     Sparse means unobserved here: stored entries are ratings, the rest is unknown (``missing="auto"``), and so is NaN
     in a dense table.
@@ -39,10 +39,15 @@ class MatrixCompletion(Growing):
     Parameters
     ----------
     n_components : int or "auto", default=10
-        "auto" takes the rank (and with it the ridge) of least error on held-out entries.
+        "auto" doubles a rank of 8 while held-out entries are predicted clearly better, or else halves it while they
+        are predicted no worse.
     ridge : float or "auto", default="auto"
-        λ, for ratings of spread 1 (one λ means the same for stars and for percents); "auto" takes the best of a falling
-        row on a tenth of the entries that is held out, then fits on all.
+        λ, for ratings of spread 1 (one λ means the same for stars and for percents); "auto" takes what does
+        best on a tenth of the entries that is held out, then fits on all: a ridge of the biases first, then a falling
+        row from where vectors begin to matter. Where vectors do not do clearly better than biases alone, the model is
+        biases alone (``n_components_`` is 0, and ``plan_`` says so).
+    bias_ridge : float, optional
+        λ of the biases a and b; None takes `ridge`, or finds one of their own when ridge="auto".
     weighting : "root", "plain" or "count", default="root"
         How the ridge of a user or an item grows with the number n of its ratings: λ√n, λ, or λn.
     time_bins : int or "auto", default="auto"
@@ -65,7 +70,7 @@ class MatrixCompletion(Growing):
     components_ : array (k + 2, m)
     codes_ : array (n, k + 2)
     ridge_ : float
-        The λ used.
+        The λ used, and ``bias_ridge_`` that of the biases.
     n_components_ : int
     mean_ : float
         Mean of the observed entries; ``spread_`` is their standard deviation.
@@ -75,7 +80,8 @@ class MatrixCompletion(Growing):
     ridge_path_ : dict
         Held-out error (root mean square) for every λ tried, when ridge="auto".
     rank_path_ : dict
-        Least held-out error for every rank tried, when n_components="auto"; ``choice_`` is the same with ``plot()``.
+        Least held-out error for every rank tried, 0 being biases alone; ``choice_`` is the same with
+        ``plot()``, when n_components="auto".
     drift_ : dict of arrays
         How biases drift, after ``fit(X, timestamps=...)``; ``bins_path_`` is the held-out error by `time_bins`.
     user_features_, item_features_ : dict of arrays
@@ -103,6 +109,7 @@ class MatrixCompletion(Growing):
         n_components=10,
         *,
         ridge="auto",
+        bias_ridge=None,
         weighting="root",
         time_bins="auto",
         time_ridge=20.0,
@@ -118,6 +125,7 @@ class MatrixCompletion(Growing):
     ):
         self.n_components = n_components
         self.ridge = ridge
+        self.bias_ridge = bias_ridge
         self.weighting = weighting
         self.time_bins = time_bins
         self.time_ridge = time_ridge
@@ -144,18 +152,26 @@ class MatrixCompletion(Growing):
             return self._gibbs_plan(objective, problem, rng)
         how = how_to_descend(self.solver)
         table = objective if how is None else observed(objective)
-        plan, scheme, state = make_plan(table, problem, "auto" if how else self.solver, self.init, rng)
-        if self._power():
-            plan.reasons.append(f"the ridge grows with the number n of ratings: {self.ridge_:.3g}·n^{self._power():g}")
+        init = start_of(self, self._rank, objective.shape[1])
+        plan, scheme, state = make_plan(table, problem, "auto" if how else self.solver, init, rng)
+        plan.reasons += self._said()
         assert isinstance(scheme, Alternate)
-        counted, state = alternating(scheme, self.ridge_, self._power(), self._guide, state, self._units.square)
+        counted, state = alternating(scheme, self._strengths(), self._guide, state, self._units.square)
         if how is None:
             plan.reasons += self._reasons()
             return plan, counted, state
         plan.solver, plan.codes, plan.components = "stochastic gradient descent", "", ""
         descent = Descent(counted, how, rng)
-        plan.start = "small random vectors"
-        return plan, descent, descent.begin()
+        plan.start += ", made small"
+        return plan, descent, descent.begin(state)
+
+    def _said(self) -> list[str]:
+        """What a plan says of the rank and the ridges."""
+        power = f"·n^{self._power():g} with n ratings" if self._power() else ""
+        said = [f"ridge, for ratings of spread 1: {self.ridge_:.3g}{power}; of the biases {self.bias_ridge_:.3g}"]
+        if self._rank == 0:
+            said.insert(0, "biases alone: vectors did not predict held-out ratings clearly better, so there are none")
+        return said
 
     def _default_max_iter(self) -> int:
         return SWEEPS if self._draws else 50 if how_to_descend(self.solver) is None else 200
@@ -174,14 +190,16 @@ class MatrixCompletion(Growing):
     def _fit_objective(self, objective, learned):
         need_place(self.checkpoint, "the checkpoint")  # before the searches, which may take long
         auto = self.n_components == "auto"
-        self._rank, self.ridge_ = 1 if auto else whole(self.n_components, "n_components", 1), 0.0  # decided below
+        self._rank = 1 if auto else whole(self.n_components, "n_components", 1)  # decided below, with the ridges
+        self.ridge_ = self.bias_ridge_ = 0.0
         check_size(self._problem(learned.loss, objective.shape, learned.mixed), *objective.shape)
         self._guide = self._gathered(self._given, objective)
         objective = objective if self._guide is None else observed(objective)
         units = Units.of(objective)
         self.mean_, self.spread_ = units.mean, units.spread
         standard = units.inward(objective)
-        self._rank, self.ridge_ = self._gibbs_rank() if self._draws else choose(self, standard, learned.loss)
+        found = self._gibbs_rank() if self._draws else choose(self, standard, learned.loss)
+        self._rank, self.ridge_, self.bias_ridge_ = found
         self._guide = self._with_bins(self._guide, standard, learned.loss)
         codes = super()._fit_objective(standard, learned, *self._known)
         self._left = getattr(self._left, "plain", self._left)
@@ -202,22 +220,23 @@ class MatrixCompletion(Growing):
         U = left_half_step(table, problem, scheme.left, Z, rows, self._code_half(table))
         loss = float(table.accurate_value(U, Z, rows))
         self.reconstruction_err_ = units.spread * float(np.sqrt(2 * loss))
-        self.certificate_ = self._certificate(table, problem, scheme, U, Z, loss)
         self.codes_ = units.codes_out(U)
+        self.certificate_ = self._stationarity(table, problem, scheme, U, loss)
         return self.codes_
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)
         self.item_bias_ = Z[-1] - Z.dtype.type(self.mean_)
 
-    def _certificate(self, table, problem, scheme, U, Z, loss):
-        counted = scheme
+    def _stationarity(self, table, problem, scheme, U, loss):
+        """The objective, in units of the data, and how far the fit is from settled."""
+        units, counted = self._units, scheme
         if not isinstance(scheme, CountedAlternate):
-            counted = CountedAlternate(
-                Alternate(table, problem, scheme.left, scheme.right), self.ridge_, self._power(), self._units.square
-            )
+            counted = CountedAlternate(Alternate(table, problem, scheme.left, scheme.right), self._strengths())
+        Z, U = units.components_in(self._full_components), U.copy()
+        U[:, problem.held_codes] = counted.held
         value = loss + counted.penalties(U, np.ascontiguousarray(Z.T)) + counted.paid
-        self.objective_ = value * self._units.square
+        self.objective_ = value * units.square
         found = stationarity(table, problem, U, Z, value, halves=(counted.code_half, counted.component_half))
         return replace(found, objective=self.objective_)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete import posterior
+from unweave.complete.counted import Strengths
 from unweave.complete.gibbs import Gibbs
 from unweave.complete.held_out import observed
 from unweave.complete.ids import find, refuse_unknown
@@ -36,7 +37,10 @@ class Sampled(Recommends, BaseFactorization):
     n_components: Any
     max_iter: Any
     mean_: float
-    spread_: float = 1.0  # that of files written before there was one
+    ridge_: float
+    _power: Any
+    spread_: float = 1.0  # that of files written before there was one,
+    bias_ridge_: float | None = None  # when biases had the ridge of the vectors
     _rank: int
 
     @property
@@ -52,8 +56,8 @@ class Sampled(Recommends, BaseFactorization):
     def _ridge_rows(self) -> bool:  # type: ignore[override]
         return not self._draws
 
-    def _gibbs_rank(self) -> tuple[int, float]:
-        return _RANK if self.n_components == "auto" else whole(self.n_components, "n_components", 1), 0.0
+    def _gibbs_rank(self) -> tuple[int, float, float]:
+        return _RANK if self.n_components == "auto" else whole(self.n_components, "n_components", 1), 0.0, 0.0
 
     def _gibbs_plan(self, objective, problem, rng):
         sweeps = SWEEPS if self.max_iter is None else whole(self.max_iter, "max_iter", 1)
@@ -64,11 +68,15 @@ class Sampled(Recommends, BaseFactorization):
 
     @property
     def _units(self) -> Units:
-        return Units(self.mean_, self.spread_)
+        return Units(self.mean_, self.spread_, self._strengths().held)
+
+    def _strengths(self) -> Strengths:
+        biases = self.ridge_ if self.bias_ridge_ is None else self.bias_ridge_
+        return Strengths(self.ridge_, biases, 0.0 if self._draws else self._power())
 
     def _standard_components(self) -> NDArray:
-        """The components in the units of the standardised table."""
-        return self._units.components_in(self._full_components)
+        """The components in the units of the standardised table, for codes that end in a one."""
+        return self._units.offsets_in(self._full_components)
 
     def _finish_draws(self, table, state: dict) -> NDArray:
         """Publish the draws that were kept, as factors whose product is the mean prediction."""

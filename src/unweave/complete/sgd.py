@@ -120,16 +120,14 @@ class Descent:
     def pace(self, loop: Loop) -> Loop:
         return replace(loop, tol=None if self.test is not None else 0.0, ending="all passes were made")
 
-    def begin(self) -> dict:
-        """Small random vectors and no biases: factors of full size would make the first steps too long."""
-        (n, m), k, width, dtype = (
-            self.objective.shape,
-            self.problem.n_components,
-            self.problem.width,
-            self.objective.dtype,
-        )
-        U, F = np.zeros((n, width), dtype), np.zeros((m, width), dtype)
-        U[:, :k], F[:, :k] = 0.1 * self.rng.standard_normal((n, k)), 0.1 * self.rng.standard_normal((m, k))
+    def begin(self, first: dict) -> dict:
+        """The vectors of a first state made small, and no biases: full size would make the first steps too long.
+
+        Small random vectors would lie across the data, and grow so slowly that the held-out error seems to stand still.
+        """
+        k, width = self.problem.n_components, self.problem.width
+        U, F = (np.zeros((size, width), self.objective.dtype) for size in self.objective.shape)
+        U[:, :k], F[:, :k] = _small(first["codes"][:, :k]), _small(first["components"][:k].T)
         U[:, self.problem.held_codes] = F[:, self.problem.held_components] = 1
         return {"codes": U, "items": F, "du": np.zeros_like(U), "dz": np.zeros_like(F), "pass": 0, "worse": 0,
                 "least": np.inf, "best_codes": U, "best_items": F, "seed": int(self.rng.integers(2**62))}  # fmt: skip
@@ -139,6 +137,7 @@ class Descent:
         t = state["pass"]
         rate = self.objective.dtype.type(self.how.rate(t))
         momentum = self.objective.dtype.type(self.how.momentum)
+        bias = self.objective.dtype.type(self.counted.held**-2)
         rng = np.random.default_rng((state["seed"], t))
         held_user, held_item = self.problem.held_codes[0], self.problem.held_components[0]
         for stratum in rng.permutation(_PARTS):
@@ -148,7 +147,7 @@ class Descent:
                 for order in orders[start:stop]:
                     descend_block(
                         self.users, self.items, self.values, order, new["codes"], new["items"], new["du"], new["dz"],
-                        *self.ridges, rate, momentum, held_user, held_item,
+                        *self.ridges, bias, rate, momentum, held_user, held_item,
                     )  # fmt: skip
 
             run(task, _PARTS, 1)
@@ -162,9 +161,16 @@ class Descent:
         return self._judged(new), objective
 
     def _objective(self, state: dict) -> float:
-        U, F = state["codes"], state["items"]
-        value = self.objective.value(U, np.ascontiguousarray(F.T)) + self.counted.penalties(U, F)
-        return float(value) * self.counted.unit
+        loss = self.objective.value(state["codes"], np.ascontiguousarray(state["items"].T))
+        return (float(loss) + self.counted.penalties(*self._held(state["codes"], state["items"]))) * self.counted.unit
+
+    def _held(self, U: NDArray, F: NDArray) -> tuple[NDArray, NDArray]:
+        """The factors with what least squares holds beside the biases; a step is too long for a bias in these units."""
+        k, held = self.problem.n_components, U.dtype.type(self.counted.held)
+        U, F = U.copy(), F.copy()
+        U[:, k], U[:, k + 1] = U[:, k] / held, held
+        F[:, k], F[:, k + 1] = held, F[:, k + 1] / held
+        return U, F
 
     def _judged(self, state: dict) -> dict:
         """Remember the state of the least held-out error, and for how long there was none better."""
@@ -179,7 +185,14 @@ class Descent:
         return self.test is not None and state["worse"] >= self.how.early_stopping
 
     def finish(self, state: dict) -> dict:
-        return {"codes": state["best_codes"], "components": np.ascontiguousarray(state["best_items"].T)}
+        U, F = self._held(state["best_codes"], state["best_items"])
+        return {"codes": U, "components": np.ascontiguousarray(F.T)}
+
+
+def _small(vectors: NDArray) -> NDArray:
+    """Each column brought to a tenth on average, in units of the standardised table; a column of zeros stays."""
+    size = np.sqrt(np.mean(np.square(vectors), axis=0))
+    return 0.1 * vectors / np.where(size > 0, size, 1)
 
 
 def how_to_descend(solver) -> SGD | None:

@@ -30,6 +30,7 @@ class Units:
 
     mean: float
     spread: float
+    held: float = 1.0  # what a fit holds beside biases in the place of one (see Strengths)
 
     @classmethod
     def of(cls, objective: Objective) -> Units:
@@ -59,7 +60,7 @@ class Units:
 
     def of_free(self, width: int) -> NDArray[np.float64]:
         """What one unit of each free entry of a code (or component) is outside: vectors, then the bias."""
-        return np.append(np.full(width - 2, np.sqrt(self.spread)), self.spread)
+        return np.append(np.full(width - 2, np.sqrt(self.spread)), self.spread * self.held)
 
     def of_ridge(self, width: int) -> NDArray[np.float64]:
         """What a ridge of one is outside, for each free entry of a code: loss has the units of the data squared."""
@@ -71,25 +72,34 @@ class Units:
         return self.spread**2
 
     def codes_out(self, U: NDArray) -> NDArray:
-        """Codes (u, a, 1) in the units of the data."""
-        return (U * np.append(self.of_free(U.shape[1]), 1.0)).astype(U.dtype)
+        """Codes (u, a, 1) in the units of the data, whatever is held in the place of one."""
+        out = U[:, :-1] * self.of_free(U.shape[1])
+        return np.column_stack([out, np.ones(len(U))]).astype(U.dtype)
 
     def codes_in(self, U: NDArray) -> NDArray:
-        return (U / np.append(self.of_free(U.shape[1]), 1.0)).astype(U.dtype)
+        """Codes of a fit, with what it holds."""
+        out = U[:, :-1] / self.of_free(U.shape[1])
+        return np.column_stack([out, np.full(len(U), self.held)]).astype(U.dtype)
 
     def components_out(self, Z: NDArray) -> NDArray:
-        """Components (z, 1, mean + b) in the units of the data, the mean included."""
-        out = Z * self._rows(len(Z))
-        out[-1] += self.mean
+        """Components (z, 1, mean + b) in the units of the data."""
+        units = self.of_free(len(Z))
+        out = np.ones(Z.shape)
+        out[:-2], out[-1] = Z[:-2] * units[:-1, None], self.mean + Z[-1] * units[-1]
         return out.astype(Z.dtype)
 
     def components_in(self, Z: NDArray) -> NDArray:
-        out = Z.astype(np.float64)
-        out[-1] -= self.mean
-        return np.ascontiguousarray((out / self._rows(len(Z))).astype(Z.dtype))
+        """Components of a fit, with what it holds."""
+        units = self.of_free(len(Z))
+        out = np.full(Z.shape, self.held)
+        out[:-2], out[-1] = Z[:-2] / units[:-1, None], (Z[-1] - self.mean) / units[-1]
+        return out.astype(Z.dtype)
 
-    def _rows(self, width: int) -> NDArray[np.float64]:
-        return np.insert(self.of_free(width), width - 2, 1.0)[:, None]
+    def offsets_in(self, Z: NDArray) -> NDArray:
+        """As `components_in`, for codes that end in a one: what `transform` works with."""
+        out = self.components_in(Z)
+        out[-1] *= out.dtype.type(self.held)
+        return out
 
 
 def _values(objective: Objective) -> NDArray:

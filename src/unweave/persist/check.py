@@ -50,8 +50,10 @@ def _check_parts(learned: Any, problem: Any, left: Any) -> None:
     _need(isinstance(learned.levels, dict), "the levels of columns are not a table")
     _need(isinstance(problem, Problem) and isinstance(left, Update), "the problem or its solver is missing")
     _need(isinstance(problem.loss, Loss), "the problem has no loss")
-    _need(type(problem.n_components) is int and problem.n_components > 0, "n_components is not a number of components")
     _need(type(problem.offset) is bool and type(problem.biases) is bool, "offset and biases must be true or false")
+    fewest = 0 if problem.biases else 1  # biases alone are a model too
+    enough = type(problem.n_components) is int and problem.n_components >= fewest
+    _need(enough, "n_components is not a number of components")
     for part in (problem.codes, problem.components):
         _need(isinstance(part, Penalty), "the problem has no constraint on one side")
         part.validate()
