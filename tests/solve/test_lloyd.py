@@ -206,6 +206,24 @@ def test_assign(dtype, d):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [1, 2, 3, 6, 7])
+@pytest.mark.parametrize("d", [1, 4, 9])
+def test_a_first_pass_knows_the_nearest_and_the_next(dtype, k, d):
+    """However many centres there are (the kernel takes them two by two), and the first of equal ones."""
+    X = clumps(600, d, k, 5, dtype)
+    centres = X[:k].copy()
+    centres[k // 2 :] = centres[: k - k // 2]  # the second half repeats the first
+    scheme = Lloyd(X, k)
+    state = scheme.start(centres)
+    labels = scheme.rows.labels(state, centres, state["labels"])
+    squares = slow.squared_distances(X, centres)
+    ordered = np.sqrt(np.sort(squares, axis=1))
+    assert np.array_equal(labels, squares.argmin(axis=1))
+    np.testing.assert_allclose(state["upper"], ordered[:, 0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(state["lower"], ordered[:, 1] if k > 1 else np.inf, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_kernels_equal_their_twins(dtype):
     X = clumps(150, 10, 4, seed=4, dtype=dtype)
     rng = np.random.default_rng(0)

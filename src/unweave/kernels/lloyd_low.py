@@ -22,48 +22,53 @@ _PATH = 1.0 - 4e-7  # shrinks a float32 path length by more than its rounding, i
 
 @kernel
 def _scan(tile, centres, total, best, second, label):
-    """Smallest and second smallest squared distance of each column of `tile`; columns of `centres` come in fours."""
+    """Smallest and second smallest squared distance of each column of `tile`.
+
+    Centres come in twos and their columns in fours (:func:`unweave.solve.lloyd_rows.tiled`): a pass over the tile then
+    needs twelve vector registers, of the sixteen that there are without AVX-512, and reads a row once for two centres.
+    To choose is a loop of its own: together with the distances it takes more registers than there are.
+    """
     k, d = centres.shape
     for p in range(TILE):
         best[p] = np.inf
         second[p] = np.inf
         label[p] = 0
-        total[p] = 0.0
-    last = d - 4
-    for j in range(k):
-        for t in range(0, last, 4):
-            c0, c1, c2, c3 = centres[j, t], centres[j, t + 1], centres[j, t + 2], centres[j, t + 3]
-            for p in range(TILE):
-                x0 = tile[t, p] - c0
-                x1 = tile[t + 1, p] - c1
-                x2 = tile[t + 2, p] - c2
-                x3 = tile[t + 3, p] - c3
-                total[p] += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
-        c0, c1, c2, c3 = centres[j, last], centres[j, last + 1], centres[j, last + 2], centres[j, last + 3]
-        here = np.int32(j)
+    for j in range(0, k, 2):
         for p in range(TILE):
-            x0 = tile[last, p] - c0
-            x1 = tile[last + 1, p] - c1
-            x2 = tile[last + 2, p] - c2
-            x3 = tile[last + 3, p] - c3
-            value = total[p] + (x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3)
-            total[p] = 0.0
+            total[0, p] = 0.0
+            total[1, p] = 0.0
+        for t in range(0, d, 4):
+            a0, a1, a2, a3 = centres[j, t], centres[j, t + 1], centres[j, t + 2], centres[j, t + 3]
+            b0, b1, b2, b3 = centres[j + 1, t], centres[j + 1, t + 1], centres[j + 1, t + 2], centres[j + 1, t + 3]
+            for p in range(TILE):
+                x0, x1, x2, x3 = tile[t, p], tile[t + 1, p], tile[t + 2, p], tile[t + 3, p]
+                u0, u1, u2, u3 = x0 - a0, x1 - a1, x2 - a2, x3 - a3
+                v0, v1, v2, v3 = x0 - b0, x1 - b1, x2 - b2, x3 - b3
+                total[0, p] += u0 * u0 + u1 * u1 + u2 * u2 + u3 * u3
+                total[1, p] += v0 * v0 + v1 * v1 + v2 * v2 + v3 * v3
+        left, right = np.int32(j), np.int32(j + 1)
+        for p in range(TILE):
+            one, two = total[0, p], total[1, p]
+            nearer = two if two < one else one
+            farther = one if two < one else two
+            here = right if two < one else left
             least, runner = best[p], second[p]
-            larger = least if value < least else value
-            second[p] = larger if larger < runner else runner
-            label[p] = here if value < least else label[p]
-            best[p] = value if value < least else least
+            larger = least if nearer < least else nearer
+            other = farther if farther < runner else runner
+            second[p] = larger if larger < other else other
+            label[p] = here if nearer < least else label[p]
+            best[p] = nearer if nearer < least else least
 
 
 @kernel
 def nearest_low(X, centres, labels, squares, start, stop):
-    """``labels[i]``: nearest row of `centres` (columns padded with zeros to a multiple of four); its squared distance.
+    """``labels[i]``: the nearest centre, ``squares[i]``: its squared distance.
 
-    Of equally near centres the first is taken.
+    `centres` as :func:`unweave.solve.lloyd_rows.tiled` gives them. Of equally near centres the first is taken.
     """
     d = X.shape[1]
     tile = np.zeros((centres.shape[1], TILE), X.dtype)
-    total, best, second = np.empty(TILE, X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, X.dtype)
+    total, best, second = np.empty((2, TILE), X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, X.dtype)
     label = np.empty(TILE, np.int32)
     for first in range(start, stop, TILE):
         m = min(TILE, stop - first)
@@ -84,7 +89,7 @@ def hamerly_low(X, centres, old, new, upper, lower, path, far, half, slack, star
     """
     d = X.shape[1]
     tile = np.zeros((centres.shape[1], TILE), X.dtype)
-    total, best, second = np.empty(TILE, X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, X.dtype)
+    total, best, second = np.empty((2, TILE), X.dtype), np.empty(TILE, X.dtype), np.empty(TILE, X.dtype)
     label, rows = np.empty(TILE, np.int32), np.empty(TILE, np.int64)
     up, down = 1.0 + slack, 1.0 - slack
     scanned, m = 0, 0

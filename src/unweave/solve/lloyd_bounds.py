@@ -11,7 +11,7 @@ import numpy as np
 from unweave import parallel
 from unweave.kernels.lloyd_high import LANES, decide_direct, decide_product
 from unweave.kernels.lloyd_low import hamerly_low
-from unweave.solve.lloyd_rows import chunk_rows, padded, product_error, row_norms
+from unweave.solve.lloyd_rows import chunk_rows, product_error, row_norms, tiled
 
 DIRECT_SHARE = 0.2  # a distance alone costs about five times its share of a matrix product
 
@@ -74,7 +74,7 @@ class LowRows:
         X, (n, d) = self.X, self.X.shape
         new = np.empty(n, np.int32)
         half = half_distances(centres, n).min(axis=1)
-        wide, path, far, slack = padded(centres), rounded_up(state["path"]), rounded_up(state["far"])[()], slack_of(d)
+        wide, path, far, slack = tiled(centres), rounded_up(state["path"]), rounded_up(state["far"])[()], slack_of(d)
         upper, lower = state["upper"], state["lower"]
 
         def chunk(start: int, stop: int) -> None:

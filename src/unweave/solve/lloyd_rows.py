@@ -38,11 +38,22 @@ def squares_to_own(X: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np
 
 
 def padded(centres: np.ndarray) -> np.ndarray:
-    """Centres with zero columns up to a multiple of four, as the tile kernel wants them."""
+    """Rows with zero columns up to a multiple of four, as kernels of tiles want them."""
     k, d = centres.shape
     wide = np.zeros((k, -(-d // 4) * 4), centres.dtype)
     wide[:, :d] = centres
     return wide
+
+
+def tiled(centres: np.ndarray) -> np.ndarray:
+    """Centres as :mod:`unweave.kernels.lloyd_low` wants them: an even number, one of them infinitely far if need be.
+
+    >>> tiled(np.array([[1.0, 2.0]]))
+    array([[ 1.,  2.,  0.,  0.],
+           [inf, inf, inf, inf]])
+    """
+    wide = padded(centres)
+    return np.vstack([wide, np.full_like(wide[:1], np.inf)]) if len(wide) % 2 else wide
 
 
 def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +71,7 @@ def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (n, d), k = X.shape, len(centres)
     labels, squares = np.empty(n, np.int32), np.empty(n, X.dtype)
     if d <= LOW_WIDTH:
-        wide = padded(centres)
+        wide = tiled(centres)
         parallel.run(lambda start, stop: nearest_low(X, wide, labels, squares, start, stop), n, chunk_rows(d, k, 2**14))
         return labels, squares
     norms, centre_norms = row_norms(X).astype(X.dtype), row_norms(centres).astype(X.dtype)
