@@ -17,6 +17,8 @@ FILES = [
     "kmeans_high",
     "kmeans_low",
     "kmeans_found",
+    "kmeans_best",
+    "kmeans_number",
     "coreset",
     "bfr",
     "gmm",

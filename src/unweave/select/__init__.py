@@ -8,6 +8,7 @@ from unweave.select.completion import Completion
 from unweave.select.criteria import AIC, BIC, ICL, CrossValidation, Elbow, HeldOut, Knee, Silhouette, Stability
 from unweave.select.distance import clustering_distance
 from unweave.select.elbow import elbow
+from unweave.select.groups import Groups
 from unweave.select.held_out import held_out_entries
 from unweave.select.information import aic, bic, icl
 from unweave.select.knee import knee
@@ -31,6 +32,7 @@ __all__ = [
     "clustering_distance",
     "held_out_entries",
     "auto_count",
+    "Groups",
     "Stability",
     "Silhouette",
     "BIC",

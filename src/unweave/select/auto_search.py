@@ -15,9 +15,9 @@ from unweave.select.choose import search
 from unweave.select.chosen import Choice
 from unweave.select.climb import climb, widen
 from unweave.select.completion import Completion
-from unweave.select.criteria import Silhouette, find_criterion
+from unweave.select.criteria import find_criterion
+from unweave.select.groups import Groups
 from unweave.select.held_out import HeldOut
-from unweave.select.stability import Stability
 from unweave.select.trial import n_rows, take, unnamed
 
 _ROWS = 5000  # rows of a larger table that an automatic choice looks at
@@ -33,16 +33,13 @@ _MOST = 160
 def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
     """The number that a model takes for ``n_clusters="auto"``: ``.best``, and ``.reason`` for its plan.
 
-    "auto" is the criterion of :func:`choose`, but the silhouette for clusterings: it needs one fit a number, where
-    stability needs twenty. It looks at 5000 rows at most, spread evenly (2000 documents; 2¹⁹ entries where some are
+    "auto" is the criterion of :func:`choose`. It looks at 5000 rows at most, spread evenly (2000 documents; 2¹⁹ entries where some are
     hidden; 50 blocks of a table in blocks). It tries 1 to 20, and twice as many as long as the best is among the upper
     quarter. Errors at hidden entries and perplexities have one valley: there it doubles from 1 until they rise, and
     then halves the gaps beside the best, by short fits. No number is above 160 or a third of the rows.
     """
     estimator, X = unnamed(estimator, X)
     criterion = find_criterion(by, estimator)
-    if by == "auto" and isinstance(criterion, Stability):
-        criterion = Silhouette()
     valley = isinstance(criterion, HeldOut | Completion)
     X = even_rows(X, _rows(criterion, X))
     most = max(1, min(_MOST, n_rows(X) // 3))
@@ -51,6 +48,8 @@ def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
         estimator, criterion = _quick(estimator), _thrifty(criterion, X)
     if isinstance(criterion, HeldOut):
         most = min(most, _width(X))
+    if isinstance(criterion, Groups):
+        criterion = criterion.ready(estimator, X, most, 0)  # once: the search may be widened
 
     def tried(ks: list[int]) -> Choice:
         return search(estimator, X, name, ks, criterion, verbose=verbose)

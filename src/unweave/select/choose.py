@@ -47,9 +47,9 @@ def choose(
     n_components : numbers to try, default=range(1, 20)
         Those that cannot be fitted (more clusters than rows) are skipped, see ``skipped``.
     by : str or criterion, default="auto"
-        "stability", "silhouette", "bic", "aic", "icl", "held-out", "bi-cross-validation", "completion",
+        "groups", "stability", "silhouette", "bic", "aic", "icl", "held-out", "bi-cross-validation", "completion",
         "cross-validation", "elbow", "knee", or an object with its options (``Stability(n_repeats=20)``). "auto" takes
-        bic for models that have one (mixtures, hidden states), completion for topics, stability for other clusterings,
+        bic for models that have one (mixtures, hidden states), completion for topics, groups for other clusterings,
         bi-cross-validation for singular value decompositions, held-out entries for other factorisations, else
         cross-validation.
     threads : int, optional

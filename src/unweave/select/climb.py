@@ -17,13 +17,21 @@ Tried = Callable[[list[int]], Choice]
 
 
 def widen(tried: Tried, most: int, criterion: Criterion) -> Choice:
-    """Every number up to 20, and up to twice as many as long as the best is among the upper quarter."""
+    """Every number up to 20, and up to twice as many as long as the best is among the upper quarter.
+
+    The best is the number chosen, or that of the best score where the choice went by more.
+    """
     last = min(_FIRST, most)
     choice = tried(list(range(1, last + 1)))
-    while last < most and choice.best > 0.75 * last and not choice.interrupted:
+    while last < most and _highest(choice) > 0.75 * last and not choice.interrupted:
         first, last = last + 1, min(2 * last, most)
         choice = joined(choice, tried(list(range(first, last + 1))), criterion)
     return choice
+
+
+def _highest(choice: Choice) -> int:
+    sign = 1.0 if choice.larger_is_better else -1.0
+    return max(choice.best, max(choice.scores, key=lambda k: sign * choice.scores[k]))
 
 
 def climb(tried: Tried, most: int, criterion: Criterion) -> Choice:

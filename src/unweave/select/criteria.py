@@ -13,6 +13,7 @@ from unweave.data.arguments import whole
 from unweave.select.bi_cross import BiCrossValidation
 from unweave.select.completion import Completion
 from unweave.select.elbow import elbow
+from unweave.select.groups import Groups
 from unweave.select.held_out import HeldOut
 from unweave.select.information import aic, bic, icl
 from unweave.select.knee import knee
@@ -152,7 +153,7 @@ class Knee(_Curve):
 
 
 _KINDS: tuple[type, ...] = (
-    Stability, Silhouette, Separation, BIC, AIC, ICL, HeldOut, BiCrossValidation, Completion, CrossValidation, Elbow,
+    Groups, Stability, Silhouette, Separation, BIC, AIC, ICL, HeldOut, BiCrossValidation, Completion, CrossValidation, Elbow,
     Knee,
 )  # fmt: skip
 CRITERIA = {kind.name: kind for kind in _KINDS}  # type: ignore[attr-defined]
@@ -163,7 +164,7 @@ def find_criterion(by: Any, estimator: Any) -> Criterion:
 
     >>> from unweave import NMF, KMeans
     >>> find_criterion("auto", NMF()).name, find_criterion("auto", KMeans()).name
-    ('held-out', 'stability')
+    ('held-out', 'groups')
     """
     if isinstance(by, str):
         word = fitting(estimator) if by == "auto" else by

@@ -55,16 +55,10 @@ class Separation:
         """
         rows = check_table(BaseEstimator(), X, None, reset=True).values
         codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
-        found = int(codes.max()) + 1
-        k = max(found, count or 1)
+        k = max(int(codes.max()) + 1, count or 1)
         if k == 1 or len(codes) < 2:
             return 0.0
-        near = _neighbours(rows, min(whole(self.n_neighbors, "n_neighbors", 1), len(codes) - 1))[1]
-        pairs = sp.csr_array(
-            (np.ones(near.size), (np.repeat(codes, near.shape[1]), codes[near].reshape(-1))), shape=(found, found)
-        ).toarray()
-        pairs += pairs.T
-        return float(((np.diag(pairs) / pairs.sum(axis=1)).sum() - 1) / (k - 1))
+        return cut_shares(codes, neighbours(rows, whole(self.n_neighbors, "n_neighbors", 1)), k)
 
 
 @dataclass(frozen=True)
@@ -102,6 +96,23 @@ class GaussianGap:
         rows = (rows - rows.mean(axis=0)) / spread
         codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
         return _entropy(rows) + _likelihood(rows, codes)
+
+
+def neighbours(rows: Any, most: int) -> NDArray:
+    """The nearest other rows of each row, at most so many."""
+    return _neighbours(rows, min(most, rows.shape[0] - 1))[1] if rows.shape[0] > 1 else np.zeros((1, 0), np.int64)
+
+
+def cut_shares(codes: NDArray, near: NDArray, k: int) -> float:
+    """(Σ_c s_c − 1)/(k − 1), s_c the share of the edges of cluster c that stay inside it; 0 for one cluster."""
+    if k == 1 or not near.size:
+        return 0.0
+    pairs = sp.csr_array(
+        (np.ones(near.size), (np.repeat(codes, near.shape[1]), codes[near].reshape(-1))), shape=(k, k)
+    ).toarray()
+    pairs += pairs.T
+    edges = pairs.sum(axis=1)
+    return float(((np.diag(pairs) / np.where(edges > 0, edges, 1)).sum() - 1) / (k - 1))
 
 
 def _neighbours(rows: Any, k: int) -> tuple[NDArray, NDArray]:

@@ -128,7 +128,7 @@ def fitting(estimator: Any) -> str:
     if hasattr(estimator, "perplexity"):
         return "completion"
     if is_clusterer(estimator):
-        return "silhouette" if _of_pairs(estimator) else "stability"
+        return "silhouette" if _of_pairs(estimator) else "groups"
     if hasattr(estimator, "_centred") and getattr(estimator, "missing", None) is None:
         return "bi-cross-validation"
     if "missing" in estimator.get_params(deep=False):
