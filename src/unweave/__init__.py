@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave import judge, losses, penalties, select
     from unweave.complete import (
+        EASE,
         ImplicitALS,
         MatrixCompletion,
         SingularValueThresholding,
@@ -99,6 +100,7 @@ __all__ = [
     "quantize",
     "MatrixCompletion",
     "ImplicitALS",
+    "EASE",
     "SoftImpute",
     "SingularValueThresholding",
     "TableImputer",
@@ -149,6 +151,7 @@ _HOMES: dict[str, str | None] = {
     "quantize": "unweave.group",
     "MatrixCompletion": "unweave.complete",
     "ImplicitALS": "unweave.complete",
+    "EASE": "unweave.complete",
     "SoftImpute": "unweave.complete",
     "SingularValueThresholding": "unweave.complete",
     "TableImputer": "unweave.complete",

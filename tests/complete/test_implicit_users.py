@@ -9,16 +9,19 @@ import scipy.sparse as sp
 import unweave
 from tests.complete.test_implicit_als import counts, two_tastes
 from unweave.complete.implicit_als import ImplicitALS
+from unweave.complete.implicit_scheme import Interactions
 from unweave.data.named import NamedTable
 
 
-def test_the_ridge_is_a_share_of_the_one_that_leaves_nothing(rng, dtype):
+def test_beyond_the_vanishing_ridge_nothing_is_left(rng, dtype):
     X = counts(rng).astype(dtype)
     for weighting, power in (("plain", 0), ("root", 0.5), ("count", 1)):
         scale = [np.maximum((X > 0).sum(axis), 1.0) ** (-power / 2) for axis in (1, 0)]
         largest = np.linalg.norm(scale[0][:, None] * np.where(X > 0, 1 + 0.7 * X, 0) * scale[1], 2)
-        model = ImplicitALS(3, alpha=0.7, weighting=weighting, max_iter=2).fit(X)
-        assert 0.99 * largest < 8 * model.ridge_ < 1.00001 * largest
+        found = Interactions(sp.csr_array(X), 0.7, 0.0, power).vanishing_ridge()
+        assert 0.99 * largest < found < 1.00001 * largest
+        model = ImplicitALS(3, alpha=0.7, weighting=weighting, max_iter=2).fit(X)  # too few pairs to hold any out
+        assert 0 < model.ridge_ <= 1.00001 * largest / 4 and model.ridge_path_ == {}
         assert f"{model.ridge_:.3g}" in str(model.plan_)
         beyond = ImplicitALS(3, alpha=0.7, weighting=weighting, ridge=1.2 * largest, max_iter=100, tol=0).fit(X)
         within = ImplicitALS(3, alpha=0.7, weighting=weighting, ridge=0.8 * largest, max_iter=100, tol=0).fit(X)

@@ -149,7 +149,7 @@ def test_names_of_a_table_are_ids_when_they_are_distinct(table):
 
 def test_one_unknown_user_does_not_spoil_the_batch(model, plain):
     user, other = model.user_ids_[3], model.user_ids_[0]
-    with pytest.raises(ValueError, match="users 'nobody', 'no one'; .*unknown='popular'"):
+    with pytest.raises(ValueError, match=r"users 'nobody', 'no one'; .*unknown='popular'"):
         model.recommend([user, "nobody", "no one"])
     with pytest.raises(ValueError, match="unknown='mean' must be"):
         model.recommend(user, unknown="mean")

@@ -92,6 +92,7 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **few), ("sparse",)
     for solver in ("cholesky", "cg", "subspace"):
         yield f"ImplicitALS {solver}", partial(unweave.ImplicitALS, 3, solver=solver, **few), ("sparse",)
+    yield "EASE", lambda: unweave.EASE(10.0), ("sparse",)
     yield "SoftImpute", lambda: unweave.SoftImpute(strength=0.1, **few), ("sparse", "nan")
     yield from _sentences()
 

@@ -1,5 +1,6 @@
 """Complete: fill in what is missing."""
 
+from unweave.complete.ease import EASE
 from unweave.complete.implicit_als import ImplicitALS
 from unweave.complete.matrix_completion import MatrixCompletion
 from unweave.complete.sgd import SGD
@@ -7,4 +8,4 @@ from unweave.complete.soft_impute import SoftImpute
 from unweave.complete.table_imputer import TableImputer
 from unweave.complete.thresholding import SingularValueThresholding
 
-__all__ = ["MatrixCompletion", "ImplicitALS", "SGD", "SoftImpute", "SingularValueThresholding", "TableImputer"]
+__all__ = ["MatrixCompletion", "ImplicitALS", "EASE", "SGD", "SoftImpute", "SingularValueThresholding", "TableImputer"]

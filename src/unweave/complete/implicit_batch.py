@@ -1,4 +1,4 @@
-"""New interactions of old and new users: what `ImplicitALS.partial_fit` does with a batch."""
+"""New interactions of old and new users: what `partial_fit` of `ImplicitALS` and `EASE` does with a batch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ from unweave.solve.history import History
 
 def take_batch(model: Any, X, users) -> None:
     """Merge a batch into what was seen, and run one sweep that begins with the rows that changed."""
-    _refuse_new_items(model, X)
-    batch = interactions(model, named(model, aligned(model, X)), reset=False)
-    places, ids = _places(model, X, users, batch.shape[0])
-    n = max(model.seen_.shape[0], int(places.max(initial=-1)) + 1)
-    seen = merge(model.seen_, batch, places, n).astype(model.components_.dtype, copy=False)
+    seen, ids, places = _taken(model, X, users)
+    n = seen.shape[0]
     objective = model._interactions(seen)
     items = np.ascontiguousarray(model.components_.T)
     codes = np.zeros((n, len(model.components_)), items.dtype)
@@ -34,6 +31,20 @@ def take_batch(model: Any, X, users) -> None:
     model._finish(objective, model._sentence, scheme, {"components": np.ascontiguousarray(items.T)})
     model.seen_, model.user_ids_ = seen, ids
     model.history_, model.n_iter_ = History(), model.n_iter_ + 1
+
+
+def merged(model: Any, X, users) -> tuple[sp.csr_array, NDArray | None]:
+    """(all that was seen with a batch of interactions added, the ids of all users)."""
+    return _taken(model, X, users)[:2]
+
+
+def _taken(model: Any, X, users) -> tuple[sp.csr_array, NDArray | None, NDArray]:
+    """The same, and where each row of the batch belongs."""
+    _refuse_new_items(model, X)
+    batch = interactions(model, named(model, aligned(model, X)), reset=False)
+    places, ids = _places(model, X, users, batch.shape[0])
+    n = max(model.seen_.shape[0], int(places.max(initial=-1)) + 1)
+    return merge(model.seen_, batch, places, n).astype(model.components_.dtype, copy=False), ids, places
 
 
 def _refuse_new_items(model: Any, X) -> None:

@@ -15,8 +15,8 @@ from unweave.data.named import NamedTable
 from unweave.data.table import Table, check_table
 
 _REMEDY = (
-    "fold_in their ratings, pass the ratings as a table with one row (rows=True takes positions), or let recommend show "
-    "them what is popular: unknown='popular'"
+    "fold_in their ratings, pass the ratings as a table with one row (rows=True takes positions), or let recommend "
+    "show them what is popular: unknown='popular'"
 )
 
 

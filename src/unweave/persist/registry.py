@@ -35,6 +35,7 @@ ESTIMATORS: dict[str, str] = {
     "HiddenMarkov": "unweave.group",
     "MatrixCompletion": "unweave.complete",
     "ImplicitALS": "unweave.complete",
+    "EASE": "unweave.complete",
     "SoftImpute": "unweave.complete",
     "SingularValueThresholding": "unweave.complete",
     "TableImputer": "unweave.complete",

@@ -1,0 +1,95 @@
+"""Weights between items in closed form, and the ridge under which they find held-out pairs best."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import get_lapack_funcs
+
+from unweave.complete.found_pairs import HeldOut, peak
+
+_BEGIN = 4.0  # in units of the number of users that a pair's item has on average
+_MOST_STEPS = 8  # of a factor of four either way
+
+
+def ones(X: sp.csr_array, dtype) -> sp.csr_array:
+    """The same pairs, each counting one."""
+    return sp.csr_array((np.ones(X.nnz, dtype), X.indices, X.indptr), shape=X.shape)
+
+
+def together(X: sp.csr_array, dtype) -> NDArray:
+    """How many users have both, for every two items: XᵀX of zeros and ones, dense."""
+    X = ones(X, dtype)
+    return np.asarray((X.T @ X).toarray(order="F"))
+
+
+def inverse(G: NDArray, ridge: float) -> NDArray:
+    """(G + ridge·I)⁻¹ of a Gram matrix, by its Cholesky factor, in its dtype; G is left as it is."""
+    factor, invert = get_lapack_funcs(("potrf", "potri"), (G,))
+    A = np.array(G, order="F")
+    A[np.diag_indices_from(A)] += ridge
+    A, failed = factor(A, lower=True, overwrite_a=True, clean=True)
+    if not failed:
+        A, failed = invert(A, lower=True, overwrite_c=True)
+    if failed:
+        raise ValueError(f"ridge={ridge:g} is too small: items that the same users have cannot be told apart; raise it")
+    A += np.tril(A, -1).T
+    return A
+
+
+def weights(P: NDArray) -> NDArray:
+    """B = I − P·diag(1/diag P), written over P: column j predicts item j from the others.
+
+    >>> import numpy as np
+    >>> weights(np.linalg.inv(np.array([[2.0, 1.0], [1.0, 2.0]]))).round(6)
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    P /= -np.diag(P).copy()
+    P[np.diag_indices_from(P)] = 0
+    return P
+
+
+def crowd(X: sp.csr_array) -> float:
+    """How many users the item of a pair has, on average over the pairs: a unit for the ridge, which follows the number
+    of users."""
+    counts = np.bincount(X.indices, minlength=1).astype(np.float64)
+    return float((counts**2).sum() / counts.sum())
+
+
+class Strengths:
+    """How well ridges find the pairs held out, by users."""
+
+    def __init__(self, held: HeldOut):
+        self.held = held
+        self.G = together(sp.csr_array(held.train[:, held.items]), np.float32)
+        self.codes = ones(held.seen, np.float32)
+        self.tried: dict[float, NDArray] = {}
+
+    @property
+    def path(self) -> dict[float, float]:
+        """Mean gain of each ridge tried, in order."""
+        return {ridge: float(self.tried[ridge].mean()) for ridge in sorted(self.tried)}
+
+    @property
+    def best(self) -> float:
+        return max(self.path, key=lambda ridge: self.path[ridge])
+
+    def climb(self, begin: float, step: float) -> None:
+        """Try the ridge to begin with, and its neighbours at a factor of `step`, until the best lies between two."""
+        for _ in range(_MOST_STEPS):
+            here = self.best if self.tried else begin
+            new = [ridge for ridge in (here, here * step, here / step) if ridge not in self.tried]
+            if not new:
+                return
+            for ridge in new:
+                self.tried[ridge] = self.held.gains(self.codes, weights(inverse(self.G, ridge)))
+
+
+def choose_strength(held: HeldOut) -> tuple[float, dict[float, float]]:
+    """(the ridge that finds the pairs held out best, the gain of every ridge tried)."""
+    found = Strengths(held)
+    found.climb(_BEGIN * crowd(held.train), 4.0)
+    found.climb(found.best, 2.0)
+    return peak(found.path), found.path
