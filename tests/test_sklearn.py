@@ -15,12 +15,10 @@ ESTIMATORS = {
     for name in room.__all__
     if inspect.isclass(kind := getattr(room, name)) and issubclass(kind, BaseEstimator) and hasattr(kind, "fit")
 }
-_TABLE = "predict(X) of a recommender is the completed table; this check wants one number a row"
 _CLASSES = "predict_proba has a column for each component; this check reads the tags of a classifier"
 
 # Checks that are expected to fail, and why.
 EXPECTED = {
-    (unweave.MatrixCompletion, unweave.ImplicitALS, unweave.EASE): _TABLE,
     (unweave.GaussianMixture, unweave.BernoulliMixture, unweave.SoftClustering): _CLASSES,
 }
 

@@ -55,8 +55,11 @@ def test_predict_of_a_table_is_the_completed_table(model, plain, table):
     scores = plain.codes_ @ plain.components_
     dense = np.where(table.X.toarray() == 0, np.nan, table.X.toarray())
     for X in (table.X, sp.csr_matrix(table.X), dense):
-        assert np.allclose(plain.predict(X), scores)
-    assert np.allclose(model.predict(table), scores) and np.allclose(model.predict(table.X[:2]), scores[:2])
+        assert np.allclose(plain.complete(X), scores)
+    assert np.allclose(model.complete(table), scores) and np.allclose(model.complete(table.X[:2]), scores[:2])
+    for sparse in (table, table.X):
+        with pytest.raises(ValueError, match=r"not a sparse table: complete\(X\)"):
+            model.predict(sparse)
     with pytest.raises(TypeError, match="predict needs items"):
         model.predict("ann")
 

@@ -42,12 +42,12 @@ class Informed(Sampled):
     def predict(
         self, users, items=None, *, rows=False, unknown="error", timestamps=None, user_features=None, item_features=None
     ):
-        """Ratings of pairs, ``predict(users, items)``; or of everything, ``predict(X)``.
+        """Ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` gives them.
 
         Parameters
         ----------
         users, items, rows, unknown
-            As for every recommender: ids (or positions with ``rows=True``), or one table; an unknown id is an error,
+            As for every recommender: ids (or positions with ``rows=True``), or a dense table; an unknown id is an error,
             or with ``unknown="mean"`` predicted from the mean and the bias of the other side.
         timestamps : one or one a pair, optional
             When the ratings are asked for, for a model fitted with timestamps. Without it a prediction is for the

@@ -16,6 +16,7 @@ from unweave.complete.pairs import pair_scores
 from unweave.complete.recommender import RecommenderHooks
 from unweave.complete.top import top_columns
 from unweave.complete.who import NewUser, aligned, as_list, ask, is_table, named, places
+from unweave.data.table import refuse_sparse
 from unweave.factorization.settings import whole
 from unweave.parallel import single_blas
 
@@ -113,12 +114,27 @@ class Recommends(RecommenderHooks):
         best, cosines = top_columns(vectors, units.T, n, seen=_themselves(asked.places, units.shape[0]))
         return asked.first(_named_items(best, None if rows else self.user_ids_)), asked.first(cosines)
 
-    def predict(self, users, items=None, *, rows: bool = False, unknown: str = "error"):
-        """Ratings of pairs, ``predict(users, items)``; or of everything, ``predict(X)``.
+    def complete(self, X) -> NDArray:
+        """The whole table: the prediction for every entry, the known ones included, each row from its own entries.
 
         Parameters
         ----------
-        users : id or list of ids (or NewUser), or a table when `items` is not given
+        X : table of ratings, dense or sparse, or :class:`Ratings`
+
+        Returns
+        -------
+        array (n_rows, n_items), dense
+        """
+        check_is_fitted(self)
+        X = named(self, aligned(self, X)) if is_table(X) else X
+        return self._predicted(self.inverse_transform(self.transform(X)))
+
+    def predict(self, users, items=None, *, rows: bool = False, unknown: str = "error"):
+        """Ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` gives them.
+
+        Parameters
+        ----------
+        users : id or list of ids (or NewUser), or a dense table when `items` is not given
         items : id or list of ids, as many as users; one of either goes with all of the other
         rows : bool
             Users and items are positions.
@@ -128,15 +144,14 @@ class Recommends(RecommenderHooks):
 
         Returns
         -------
-        array (n_pairs,), or a float for one pair; array (n_rows, n_items) for a table: the model's prediction for every
-        entry, the observed ones included, each row from its own entries.
+        array (n_pairs,), or a float for one pair; array (n_rows, n_items) for a table.
         """
         check_is_fitted(self)
         if items is None:
             if isinstance(users, str | bytes | Real | NewUser):
-                raise TypeError("predict needs items as well: predict(users, items), or one table: predict(X)")
-            X = named(self, aligned(self, users)) if is_table(users) else users
-            return self._predicted(self.inverse_transform(self.transform(X)))
+                raise TypeError("predict needs items as well: predict(users, items), or one table: complete(X)")
+            refuse_sparse(users)
+            return self.complete(users)
         if unknown not in ("error", "mean"):
             raise ValueError(f"unknown={unknown!r} must be 'error' or 'mean'")
         codes, user_at, one_user = self._pair_users(users, rows, unknown)

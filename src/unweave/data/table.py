@@ -201,6 +201,15 @@ def refuse_blocks(estimator, X, asked: str = "") -> None:
     )
 
 
+def refuse_sparse(X) -> None:
+    """Raise if X is a sparse table of ratings, whose completed form has a method of its own."""
+    if sp.issparse(X.X if isinstance(X, NamedTable) else X):
+        raise ValueError(
+            "predict takes pairs of users and items, not a sparse table: complete(X) gives the completed table of a "
+            "sparse one, which is dense"
+        )
+
+
 @dataclass(frozen=True)
 class BlockTables:
     """Checked blocks, loaded one at a time; only sizes are kept. `places` are the blocks that have rows."""

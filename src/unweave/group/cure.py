@@ -25,7 +25,6 @@ from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 
-
 _AROUND = (
     10  # sampled rows near a row that is not strange; on four kinds of made noise 3 to 40 do as well (area ± 0.01)
 )

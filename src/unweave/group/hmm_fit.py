@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from unweave.data.arguments import number, whole
 from unweave.group.hmm_baum_welch import BaumWelch, Priors
 from unweave.group.hmm_chain import Chain, Emission
+from unweave.group.hmm_choice import stretches
 from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, Spread, spread_of
-from unweave.group.hmm_choice import stretches
 from unweave.group.hmm_input import check_rows, check_symbols
 from unweave.group.hmm_segments import cut
 from unweave.group.hmm_start import gaussian_start, given_start, symbols_start, within_clusters

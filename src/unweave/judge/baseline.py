@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave import parallel
 from unweave.data.arguments import whole
-from unweave.data.table import Table, check_table
+from unweave.data.table import Table, check_table, refuse_sparse
 from unweave.judge.top import best_columns, blank, in_one_order
 
 _PAIRS = 1 << 16  # pairs of a task
@@ -55,10 +55,16 @@ class Baseline(BaseEstimator):
         """The predictions for codes U."""
         return np.asarray(U) @ self.components_
 
-    def predict(self, X) -> NDArray:
+    def complete(self, X) -> NDArray:
         """Predictions for every entry of the rows of a table, known or not, as a dense table."""
         check_is_fitted(self)
         return self.inverse_transform(self.codes_for(X))
+
+    def predict(self, X) -> NDArray:
+        """Predictions for every entry of a dense table; :meth:`complete` takes sparse ones too."""
+        check_is_fitted(self)
+        refuse_sparse(X)
+        return self.complete(X)
 
     def predict_entries(self, rows, columns, *, given=None) -> NDArray:
         """Predictions at pairs of positions; the rows are those of the fit, or of the table `given`."""
