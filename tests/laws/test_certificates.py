@@ -290,3 +290,11 @@ def test_no_cut_undercuts_the_bound_of_a_graph():
             cut = W[labels][:, ~labels].sum()
             least = min(least, cut / degree[labels].sum() + cut / degree[~labels].sum())
     assert model.certificate_.lower_bound <= min(least, model.objective_)
+
+
+@pytest.mark.parametrize("rows", [60, 4200])  # of many rows some stand for all
+def test_ridges_of_single_rows_are_those_of_the_fit(rows):
+    rng = np.random.default_rng(rows)
+    X = sp.random_array((rows, 6), density=0.6, format="csr", rng=rng)
+    short, long = (unweave.MatrixCompletion(2, ridge=0.1, max_iter=n, tol=0).fit(X) for n in (1, 60))
+    assert np.isfinite(short.certificate_.gap) and long.certificate_.gap < 0.5 * short.certificate_.gap

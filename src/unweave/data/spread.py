@@ -1,12 +1,15 @@
-"""Tables whose values differ by so little that squares of the differences vanish."""
+"""Tables whose values are so small, or differ by so little, that squares vanish."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse as sp
 
 # A thousandth of these still has a square that is a number of full precision.
-_LEAST = {np.dtype(np.float32): 1e-17, np.dtype(np.float64): 1e-145}
+_LEAST = {np.dtype(np.float32): 1e-15, np.dtype(np.float64): 1e-145}
+_PIECE = 1 << 16  # values that are looked at together
 
 
 def need_spread(values, dtype) -> None:
@@ -20,6 +23,38 @@ def need_spread(values, dtype) -> None:
     spread, dtype = _spread(values)[0], np.dtype(dtype)
     if 0 < spread < _LEAST[dtype]:
         raise out_of_range("small", spread, dtype)
+
+
+def squares_vanish(values) -> bool | None:
+    """Whether no value has a square of full precision; None where there are only zeros. Looks no further than it must.
+
+    >>> squares_vanish(np.array([0.0, 1e-200])), squares_vanish(np.array([1e-200, 1.0])), squares_vanish(np.zeros(3))
+    (True, False, None)
+    """
+    stored = (values.data if sp.issparse(values) else values).reshape(-1)
+    least, found = _LEAST[stored.dtype], None
+    for start in range(0, stored.size, _PIECE):
+        largest = float(np.fmax.reduce(np.abs(stored[start : start + _PIECE])))
+        if largest >= least:
+            return False
+        found = True if largest > 0 else found
+    return found
+
+
+def need_squares(tables: Iterable) -> None:
+    """Raise where all values of a table, given in one or more pieces, are so small that their squares vanish."""
+    dtype, vanished = None, False
+    for values in tables:
+        vanish = squares_vanish(values)
+        if vanish is False:
+            return
+        dtype, vanished = values.dtype, vanished or vanish is True
+    if vanished:
+        wider = ", or pass it as float64" if dtype == np.float32 else ""
+        raise ValueError(
+            f"the values of X are too small (none reaches {_LEAST[dtype]:.0e}): their squares vanish in {dtype}; "
+            f"rescale X{wider}"
+        )
 
 
 def out_of_range(word: str, size: float, dtype) -> ValueError:

@@ -13,7 +13,19 @@ def counts_of(table: Table, name: str) -> sp.csr_array:
     X = sp.csr_array(table.values)
     if X.nnz and X.data.min() < 0:
         raise ValueError(f"Negative values in data passed to {name} (input X): counts of words cannot be negative")
+    _need_countable(X, name)
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape)
+
+
+def _need_countable(X: sp.csr_array, name: str) -> None:
+    """Raise where the largest count is beyond the whole numbers of its type, or nothing beside one word.
+
+    Models of topics compare counts with probabilities, which have no unit that could follow.
+    """
+    largest, eps = float(X.data.max(initial=0)), float(np.finfo(X.dtype).eps)
+    if largest > 2 / eps or 0 < largest < eps:
+        wider = " (or pass it as float64)" if X.dtype == np.float32 else ""
+        raise ValueError(f"{name}: {largest:.3g} as the largest number is no count of words: rescale X{wider}")
 
 
 def need_words(X: sp.csr_array) -> None:

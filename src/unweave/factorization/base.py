@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -106,6 +108,8 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._publish(problem, Z)
         loss = objective.accurate_value(U, Z, rows)
         self.objective_ = loss + penalties(problem, U, Z)
+        if loss >= objective.loss.ruin(objective.dtype):
+            warn_of_ruin(problem)
         if objective.squared:
             self.reconstruction_err_ = float(np.sqrt(2 * loss))
         self.certificate_ = self._certificate(objective, problem, scheme, U, Z, rows)
@@ -258,3 +262,15 @@ def penalties(problem: Problem, U: NDArray, Z: NDArray) -> float:
     if problem.components.is_penalty:
         total += component_half.value(np.delete(Z, problem.held_components, axis=0).T)
     return total
+
+
+def warn_of_ruin(problem: Problem) -> None:
+    """Say that something seen was predicted as 0, which no finite number is the price of."""
+    warnings.warn(
+        f"loss={problem.loss.name!r} costs infinitely much where 0 is predicted for something above 0, and this fit "
+        f"does so: the objective stands for infinity. Constraints that leave room for numbers above 0 everywhere "
+        f"(codes={problem.codes.name!r}, components={problem.components.name!r} may not), more components, or "
+        "loss='kl' are ways out",
+        UserWarning,
+        stacklevel=4,
+    )

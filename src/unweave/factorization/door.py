@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from unweave.data.mixed import column_specs, encode_frame
 from unweave.data.named import NamedTable
+from unweave.data.spread import need_squares
 from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks, refuse_blocks
 from unweave.losses import get_loss
 from unweave.losses.base import Loss, Pieces
@@ -57,6 +58,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
     table = check_table(estimator, X, missing, reset=True)
     if specs is not None and len(specs) != table.shape[1]:
         raise ValueError(f"loss has {len(specs)} entries, but X has {table.shape[1]} columns: give one loss a column")
+    need_squares([table.values])
     ready = _prepare(get_loss(specs if specs is not None else loss), lambda: [table])
     learned = Learned(ready, levels, specs is not None, weights is not None)
     return make_objective(table, ready, weights), learned
@@ -190,6 +192,7 @@ def _open_blocks(estimator, X, missing, loss: Loss, weights) -> tuple[Objective,
     if weights is not None or loss.name in ("weighted", "columns"):
         refuse_blocks(estimator, X, " with a loss for each column" if loss.name == "columns" else " with weights")
     blocks = check_blocks(estimator, X, missing, reset=True)
+    need_squares(blocks.load(i).values for i in range(len(blocks.sizes)))
     ready = _prepare(loss, lambda: map(blocks.load, range(len(blocks.sizes))))
     return _blocks(blocks, ready), Learned(ready, {}, False)
 

@@ -28,6 +28,7 @@ class Absolute(Loss):
 
     name = "absolute"
     reweights = True
+    degree = 1.0
 
     def __init__(self, smoothing: float = 1e-3) -> None:
         self.smoothing = smoothing

@@ -52,6 +52,8 @@ class Loss(BaseEstimator):
     nonnegative : whether data and predictions must be at least 0
     power : where nonnegative, the root under which a multiplicative update takes its ratio so that it never climbs
     convex : whether `value` is, in p
+    degree : d where value(c·x, c·p) = cᵈ·value(x, p) for every c > 0 (once prepared on such data), or None: the loss
+        has a unit of its own
     reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
@@ -59,6 +61,7 @@ class Loss(BaseEstimator):
     name: ClassVar[str] = ""
     nonnegative: bool = False
     convex: bool = True
+    degree: float | None = None
     power: float = 1.0
     reweights: bool = False
 
@@ -123,6 +126,10 @@ class Loss(BaseEstimator):
     def predict(self, p: np.ndarray) -> np.ndarray:
         """Predictions in the units of the data."""
         return p
+
+    def ruin(self, dtype) -> float:
+        """The total loss from which on something seen was predicted as 0, where that costs infinitely much."""
+        return np.inf
 
     def column_curvature(self, m: int) -> np.ndarray | None:
         """`curvature` for each of the prediction columns of `m` data columns, or None."""

@@ -6,8 +6,9 @@ import numpy as np
 
 from unweave.losses.base import Loss
 
-FLOOR = 1e-18
-"""Data and predictions count as at least this, and predictions as at least 1e-15 of the data: costs stay finite."""
+# Predictions count as at least the first share of the data, and both as at least the second number: costs and slopes
+# stay finite in that type, and a table in other units costs the same.
+_FLOORS = {np.dtype(np.float32): (1e-9, 1e-26), np.dtype(np.float64): (1e-15, 1e-290)}
 
 
 class ItakuraSaito(Loss):
@@ -27,6 +28,7 @@ class ItakuraSaito(Loss):
     name = "itakura-saito"
     nonnegative = True
     convex = False
+    degree = 0.0
     power = 0.5
 
     def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -43,6 +45,9 @@ class ItakuraSaito(Loss):
     def rising(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         return 1 / _above_zero(x, p)[1]
 
+    def ruin(self, dtype) -> float:
+        return 0.5 / _FLOORS[np.dtype(dtype)][0]
+
     def _check(self, values: np.ndarray) -> None:
         if values.size and values.min() <= 0:
             raise ValueError(
@@ -55,5 +60,6 @@ class ItakuraSaito(Loss):
 
 
 def _above_zero(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    x = np.maximum(x, FLOOR)
-    return x, np.maximum(p, np.maximum(1e-15 * x, FLOOR))
+    share, least = _FLOORS.get(np.result_type(x, p), _FLOORS[np.dtype(np.float64)])
+    x = np.maximum(x, least)
+    return x, np.maximum(p, np.maximum(share * x, least))

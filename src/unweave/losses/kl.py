@@ -6,8 +6,15 @@ import numpy as np
 
 from unweave.losses.base import Loss
 
-FLOOR = 1e-20
-"""Predictions count as at least this, so that a zero prediction of a positive count costs much but not infinity."""
+_SHARE = 1e-20
+
+
+def above_zero(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Predictions, but no less than a speck of the data: a zero where something was counted costs much, not infinity.
+
+    It is a share of the data, so that a table in other units costs as much in those.
+    """
+    return np.maximum(p, np.maximum(_SHARE * x, np.finfo(p.dtype).tiny))
 
 
 class KL(Loss):
@@ -22,9 +29,10 @@ class KL(Loss):
 
     name = "kl"
     nonnegative = True
+    degree = 1.0
 
     def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        p = np.maximum(p, FLOOR)
+        p = above_zero(x, p)
         one = np.where(x > 0, x, 1.0)
         # x (r - log(1 + r)) with r = (p - x)/x keeps its digits where p is near x; the plain form serves the rest.
         r = (np.clip(p, 0.5 * x, 2 * x) - x) / one
@@ -33,7 +41,7 @@ class KL(Loss):
         return np.where((x > 0) & (p >= 0.5 * x) & (p <= 2 * x), np.maximum(near, 0.0), np.maximum(far, 0.0))
 
     def gradient(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        return 1.0 - x / np.maximum(p, FLOOR)
+        return 1.0 - x / above_zero(x, p)
 
     def _check(self, values: np.ndarray) -> None:
         if values.size and values.min() < 0:

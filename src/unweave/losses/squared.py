@@ -18,6 +18,7 @@ class Squared(Loss):
     """
 
     name = "squared"
+    degree = 2.0
 
     @property
     def curvature(self) -> float:

@@ -25,6 +25,7 @@ class Weighted(Loss):
     """
 
     name = "weighted"
+    degree = 2.0
 
     def __init__(self, by_column: Any = None) -> None:
         self.by_column = by_column

@@ -43,6 +43,12 @@ def row_norms(F: np.ndarray) -> np.ndarray:
     return top * np.sqrt(np.square(F / top).sum(axis=1, keepdims=True))
 
 
+def stretched(F: np.ndarray, sizes: np.ndarray, size: float) -> np.ndarray:
+    """Each row at another size than those given; a zero row stays."""
+    sizes = sizes.reshape(-1, 1)
+    return np.divide(F, sizes, out=np.zeros_like(F), where=sizes > 0, casting="same_kind") * F.dtype.type(size)
+
+
 def l2_ball(F: np.ndarray, radius: float) -> np.ndarray:
     """Each row onto {||y|| <= radius}."""
     r = F.dtype.type(radius)

@@ -55,6 +55,10 @@ class Penalty(BaseEstimator):
         F = self._factor(F)
         return self._prox(F, self._step(F, step)) if F.size else F.copy()
 
+    def outermost(self, F: np.ndarray) -> np.ndarray:
+        """Rows of the same directions as far out as a bound of their size allows; `F` itself where there is none."""
+        return F
+
     def separable_terms(self) -> tuple[float, float, bool] | None:
         """(l1, ridge, nonnegative) if the cost is the sum of l1 |f| + ridge/2 f^2 (with f >= 0 or not), else None."""
         return None

@@ -76,6 +76,9 @@ class Both(Penalty):
     def is_penalty(self) -> bool:  # type: ignore[override]
         return self.other.is_penalty
 
+    def outermost(self, F: np.ndarray) -> np.ndarray:
+        return self.other.outermost(F)
+
     def separable_terms(self) -> tuple[float, float, bool] | None:
         terms = self.other.separable_terms()
         return None if terms is None else (terms[0], terms[1], True)

@@ -50,6 +50,9 @@ class L1Ball(Penalty):
     def _allows(self, F: np.ndarray) -> bool:
         return bool(np.abs(F).sum(axis=1, dtype=np.float64).max() <= self.radius * (1 + tolerance(F)))
 
+    def outermost(self, F: np.ndarray) -> np.ndarray:
+        return _rows.stretched(F, np.abs(F).sum(axis=1, dtype=np.float64), float(self.radius))
+
     def _prox(self, F: np.ndarray, step: np.ndarray) -> np.ndarray:
         return _rows.l1_ball(F, float(self.radius))
 
@@ -75,6 +78,9 @@ class L2Ball(Penalty):
 
     def _allows(self, F: np.ndarray) -> bool:
         return bool(_rows.row_norms(F).max() <= self.radius * (1 + tolerance(F)))
+
+    def outermost(self, F: np.ndarray) -> np.ndarray:
+        return _rows.stretched(F, _rows.row_norms(F), float(self.radius))
 
     def _prox(self, F: np.ndarray, step: np.ndarray) -> np.ndarray:
         return _rows.l2_ball(F, float(self.radius))

@@ -20,6 +20,7 @@ from unweave.solve.spectrum import spectrum_tail, tail_flops
 from unweave.solve.svd import truncated_svd
 from unweave.solve.triplets import SVDResult
 from unweave.updates import Coordinate, Half, LeastSquares
+from unweave.updates.descent import curvature_along
 
 _BLOCK = 1 << 22  # entries of the rows that are looked at together
 _MOST_ROWS = 4096  # with a Gram of their own that are solved anew to see what there is to gain
@@ -365,24 +366,13 @@ def _movement(model, F: NDArray, half: Half) -> float:
         # The natural scale of a multiplicative problem: each entry's own step f/D, D the positive part of the slope.
         slope = gradient + terms[0] + terms[1] * F
         moved = F * slope / np.maximum(model.denominator(F) + terms[0] + terms[1] * F, np.finfo(F.dtype).tiny)
-        return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), 1e-30))
+        return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), np.finfo(F.dtype).tiny))
     bound = model.lipschitz
     if bound is None:
-        bound = _curvature_along(model, F, gradient)
+        bound = curvature_along(model, F, gradient, together=True)
     if half.tied or not model.separable:
         bound = bound.max(keepdims=True)
     step = (1 / bound).astype(F.dtype)
     step = step.reshape(()) if step.size == 1 else step
     moved = half.prox(F - step * gradient, step) - F
-    return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), 1e-30))
-
-
-def _curvature_along(model, F: NDArray, gradient: NDArray) -> NDArray:
-    """Curvature of the loss along its own slope, for losses that have no bound."""
-    size = float(np.linalg.norm(gradient))
-    if size == 0:
-        return np.ones((1, 1))
-    little = gradient * (1e-3 * max(float(np.linalg.norm(F)), 1e-30) / size)
-    here, there = F, np.maximum(F - little, 0) if model.nonnegative else F - little
-    change = float(np.linalg.norm(model.gradient(there) - gradient)) / max(float(np.linalg.norm(there - here)), 1e-30)
-    return np.array([[max(change, 1e-30)]])
+    return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), np.finfo(F.dtype).tiny))

@@ -31,13 +31,15 @@ def half_distances(centres: np.ndarray, n: int) -> np.ndarray:
     sums = squares[:, None] + squares
     gaps = sums * (1.0 - 1e-15 * (8 + d)) - 2.0 * (C @ C.T)
     np.fill_diagonal(gaps, np.inf)
-    return (0.5 * np.sqrt(np.maximum(gaps, 0.0)) * (1.0 - 1e-6)).astype(np.float32)
+    most = np.finfo(np.float32).max  # what lies beyond float32 is rounded down to its end, never to infinity
+    return np.minimum(0.5 * np.sqrt(np.maximum(gaps, 0.0)) * (1.0 - 1e-6), most).astype(np.float32)
 
 
 def rounded_up(path: np.ndarray) -> np.ndarray:
     """float64 path lengths as float32, never smaller; never denormal, which would cost a kernel ten times its time."""
     path = np.asarray(path)
-    up = np.maximum(np.nextafter(path.astype(np.float32), np.float32(np.inf)), np.finfo(np.float32).tiny)
+    with np.errstate(over="ignore"):  # infinity is never smaller
+        up = np.maximum(np.nextafter(path.astype(np.float32), np.float32(np.inf)), np.finfo(np.float32).tiny)
     return np.where(path > 0.0, up, np.float32(0.0))
 
 

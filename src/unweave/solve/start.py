@@ -15,6 +15,7 @@ from unweave.solve.svd import choose_method, truncated_svd
 from unweave.solve.triplets import SVDResult
 
 _ROUGH = 4  # blocks of a Krylov space
+_LOOKED_AT = 100  # rows that tell the size of an entry
 STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
 
 
@@ -64,8 +65,28 @@ def make_start(
         Z = _singular(objective, offset, k, rng)
     if Z.shape[1] != columns:
         Z = _random(objective, problem, rng)
-    Z = problem.components.prox(np.ascontiguousarray(Z, dtype=objective.dtype), 0.0)
+    Z = np.ascontiguousarray(Z, dtype=objective.dtype)
+    if problem.codes.is_penalty:
+        codes, Z = _far_out(codes, Z, problem.components)
+    Z = problem.components.prox(Z, 0.0)
+    if problem.loss.nonnegative and problem.components.convex:
+        Z = _above_zero(Z, problem.components)
     return _with_extra(problem, codes, objective, offset, Z)
+
+
+def _far_out(codes: NDArray | None, Z: NDArray, penalty: Penalty) -> tuple[NDArray | None, NDArray]:
+    """Components in a ball at its edge: where codes cost by their size that is best, in whatever units the table is."""
+    out = penalty.outermost(Z)
+    if codes is None or out is Z:
+        return codes, out
+    before, after = np.linalg.norm(Z, axis=1), np.linalg.norm(out, axis=1)
+    return codes * np.divide(before, after, out=np.ones_like(after), where=after > 0), out
+
+
+def _above_zero(Z: NDArray, penalty: Penalty) -> NDArray:
+    """A start without zeros, if its set has any: where the loss needs predictions above 0, steps hardly leave them."""
+    even = penalty.prox(np.full_like(Z, Z.mean() or 1), 0.0)
+    return Z if (Z > 0).all() or not (even > 0).all() else (0.9 * Z + 0.1 * even).astype(Z.dtype)
 
 
 def _with_extra(problem, codes, objective, offset, Z):
@@ -94,7 +115,18 @@ def _offset(objective: Objective, problem: Problem) -> NDArray:
 def _random(objective: Objective, problem: Problem, rng) -> NDArray:
     shape = (problem.n_components, objective.n_predictions)
     Z = rng.standard_normal(shape) / np.sqrt(max(1, problem.n_components))
+    if problem.loss.name in IN_DATA_UNITS:
+        Z *= _root_of_size(objective)
     return np.abs(Z) if is_nonnegative(problem.components) else Z
+
+
+def _root_of_size(objective: Objective) -> float:
+    """The root of the size of an entry, to a power of two: codes and components share the units of the table."""
+    if isinstance(objective, Blocks):
+        return _root_of_size(next(iter(objective))[2])
+    X, seen = objective.dense_rows(0, min(objective.shape[0], _LOOKED_AT))
+    size = float(np.abs(X if seen is None else X[seen != 0]).mean(dtype=np.float64)) if X.size else 0.0
+    return 2.0 ** round(np.log2(size) / 2) if 0 < size < np.inf else 1.0
 
 
 def _reachable(objective: Objective) -> int:

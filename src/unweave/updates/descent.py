@@ -30,6 +30,23 @@ def _half_squared(new: NDArray, old: NDArray) -> NDArray:
     return 0.5 * np.square(new - old).sum(axis=1, dtype=np.float64)
 
 
+def curvature_along(model: RowModel, F: NDArray, gradient: NDArray, together: bool) -> NDArray[np.float64]:
+    """Curvature of the loss of each row along its own slope, or of all as one, for losses that have no bound."""
+    size, slope = _norms(F, together), _norms(gradient, together)
+    tiny = np.finfo(F.dtype).tiny
+    little = gradient * (1e-3 * np.maximum(size, tiny) / np.maximum(slope, tiny)).astype(F.dtype)
+    there = np.maximum(F - little, 0) if model.nonnegative else F - little
+    change, way = _norms(model.gradient(there) - gradient, together), _norms(there - F, together)
+    found = np.divide(change, way, out=np.ones_like(change), where=way > 0)
+    return np.where(np.isfinite(found) & (found > 0), found, 1.0)
+
+
+def _norms(F: NDArray, together: bool) -> NDArray[np.float64]:
+    """Length of each row, or of all as one, as a column."""
+    squares = np.square(F, dtype=np.float64).sum(axis=1, keepdims=True)
+    return np.sqrt(squares.sum(keepdims=True) if together else squares)
+
+
 class _Descent:
     def __init__(self, model, F, move, effort, tied, accelerate, distance):
         self.model, self.move, self.effort, self.distance = model, move, effort, distance
@@ -43,10 +60,11 @@ class _Descent:
         bound = model.lipschitz
         self.fixed_step = bound is not None
         if bound is None:
-            bound = np.ones((1, 1))
+            bound = curvature_along(model, F, model.gradient(F), self.together)
         if self.together:
             bound = bound.max(keepdims=True)
         self.L = np.broadcast_to(np.asarray(bound, dtype=np.float64), (len(F), 1)).copy()
+        self.least = 1e-10 * self.L  # in whatever units the table is
 
     def run(self) -> NDArray:
         for _ in range(self.effort.sweeps):
@@ -65,13 +83,13 @@ class _Descent:
         if self.fixed_step:
             return self.move(self.Y, gradient, self._steps())
         here = self.model.row_values(self.Y)
-        self.L = np.maximum(0.7 * self.L, 1e-10)  # let steps grow again
+        self.L = np.maximum(0.7 * self.L, self.least)  # let steps grow again
         for _ in range(120):
             new = self.move(self.Y, gradient, self._steps())
             shift = np.einsum("ij,ij->i", gradient, new - self.Y, dtype=np.float64)
             allowed = here + shift + self.L[:, 0] * self.distance(new, self.Y)
             there = self.model.row_values(new)
-            slack = 1e-12 * np.maximum(1, np.abs(here))
+            slack = 1e-12 * np.abs(here) + 1e-16 * self.L[:, 0] * np.square(self.Y).sum(axis=1)
             if self.together:
                 failed = np.full(len(new), there.sum() > allowed.sum() + slack.sum())
             else:
@@ -110,4 +128,5 @@ class _Descent:
         if len(left) and len(left) <= 0.5 * len(self.active) and (smaller := self.model.take(left)) is not None:
             self.model, self.rows, self.active = smaller, self.rows[left], self.active[left]
             self.F, self.Y, self.momentum, self.L = self.F[left], self.Y[left], self.momentum[left], self.L[left]
+            self.least = self.least[left]
         return not len(left)

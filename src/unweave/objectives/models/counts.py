@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unweave.linalg import counts as kernels
 from unweave.linalg import entries
-from unweave.losses.kl import FLOOR
+from unweave.losses.kl import above_zero
 from unweave.objectives.models.base import RowModel
 from unweave.objectives.models.entries import EntryTable
 
@@ -30,7 +30,7 @@ class Counts(RowModel):
     def gradient(self, F):
         t = self.table
         p = entries.predict_entries(t.indptr, t.indices, self.H, np.ascontiguousarray(F))
-        ratio = t.data / np.maximum(p, p.dtype.type(FLOOR))
+        ratio = t.data / above_zero(t.data, p)
         return self.column_sums - entries.gradient_rows(t.indptr, t.indices, ratio, self.H)
 
     def take(self, rows):

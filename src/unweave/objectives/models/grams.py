@@ -68,8 +68,8 @@ class OwnGrams(RowModel):
 
     @property
     def lipschitz(self):
-        """Each row's bound: the trace of its Gram."""
-        return positive(np.einsum("ijj->i", self.grams)[:, None], self.dtype)
+        """Each row's bound: the largest eigenvalue of its Gram, no more than its largest row sum."""
+        return positive(np.abs(self.grams).sum(axis=2).max(axis=1)[:, None], self.dtype)
 
     def take(self, rows):
         return OwnGrams(self.cross[rows], self.grams[rows], self.constants[rows], self.dtype)
