@@ -54,7 +54,7 @@ class EaseUsers(Recommends):
         return self.components_.T + np.eye(len(self.components_), dtype=self.components_.dtype)
 
     def _user_vectors(self, codes):
-        return codes
+        return sp.csr_array(codes)
 
     def _row_code(self, items, values):
         self._refuse_negative(values)

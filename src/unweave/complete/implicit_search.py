@@ -92,7 +92,7 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> t
     if held is None:
         return min(_USUAL * unit, vanishing / 4), None
     search = Search(objective, held, k, rng)
-    weakest = min(_WEAKEST * unit, vanishing / 16)
+    weakest = min(_WEAKEST * unit, vanishing / 8)
     search.climb(weakest, vanishing / 2**0.5, 0.99 * unit)
     if search.best == weakest:
         search.climb(weakest / 8, weakest / 2, unit)
