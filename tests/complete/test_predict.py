@@ -197,3 +197,42 @@ def test_any_ratings_give_finite_scores_and_no_rated_item(model, given_ratings):
     ids, scores = model.recommend(model.fold_in(given_ratings), ITEMS)
     assert not set(ids) & set(given_ratings)
     assert not np.isnan(scores).any() and np.isfinite(scores[[i is not None for i in ids]]).all()
+
+
+def test_predictions_are_kept_in_range_on_request(rng):
+    rows, columns = np.nonzero(rng.random((60, 30)) < 0.4)
+    values = np.clip(3 + 2 * rng.normal(size=(60, 1)) + 2 * rng.normal(size=30), 1, 5)[rows, columns]
+    times = rng.random(len(rows))
+    X = sp.csr_array((values, (rows, columns)), shape=(60, 30))
+    model = MatrixCompletion(2, ridge=0.01, time_bins=2, tol=1e-2).fit(X, timestamps=times)
+    users, items = np.divmod(np.arange(1800), 30)
+    free, kept = model.predict(users, items), model.predict(users, items, clip=True)
+    assert free.max() > 5 and free.min() < 1
+    np.testing.assert_array_equal(kept, np.clip(free, 1, 5))
+    np.testing.assert_array_equal(model.predict(X, clip=True), np.clip(model.predict(X), 1, 5))
+    timed = model.predict(users, items, timestamps=0.5)
+    np.testing.assert_array_equal(model.predict(users, items, timestamps=0.5, clip=True), np.clip(timed, 1, 5))
+    one = model.predict(int(users[free.argmax()]), int(items[free.argmax()]), clip=True)
+    assert isinstance(one, float) and one == 5.0
+
+
+def test_a_rating_that_is_text_is_refused(table):
+    model = MatrixCompletion(2, ridge=1.0, tol=1e-2).fit(table)
+    for ratings in ({"item 1": "5"}, [("item 1", b"5")]):
+        with pytest.raises(TypeError, match="rating of item 'item 1' is the text"):
+            model.fold_in(ratings)
+
+
+def test_a_frame_of_triples_points_to_ratings(rng):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pairs = sorted({(int(u), int(i)) for u, i in rng.integers(0, 20, (200, 2))})
+    columns = {"user": [u for u, _ in pairs], "item": [i for _, i in pairs], "stars": rng.random(len(pairs)).tolist()}
+    texts = {**columns, "user": [f"u{u}" for u in columns["user"]]}
+    for triples in (columns, texts):
+        for frame in (pandas.DataFrame(triples), polars.DataFrame(triples), triples):
+            with pytest.raises(ValueError, match=r"unweave\.ratings"):
+                MatrixCompletion(1).fit(frame)
+    wide = pandas.DataFrame(rng.normal(size=(30, 4)), columns=list("abcd")).mask(rng.random((30, 4)) < 0.2)
+    assert MatrixCompletion(1, ridge=1.0, tol=1e-2).fit(wide).components_.shape == (3, 4)
+    stars = pandas.DataFrame(rng.integers(1, 6, size=(30, 4)), columns=list("abcd"))
+    assert MatrixCompletion(1, ridge=1.0, tol=1e-2).fit(stars).components_.shape == (3, 4)

@@ -155,8 +155,12 @@ def test_tables_with_ids_are_judged_like_plain_ones(stars, parts):
     assert verdict.scores["Recommender"] == judge(plain, train.X, test.X).scores["Recommender"]
     lists = model.recommend(list(table.user_ids), 10)[0]
     assert listed.scores["Recommender"]["NDCG@10"] == ndcg_at(lists, test, 10)
-    with pytest.raises(ValueError, match="other items than the model"):
-        rmse(model, table.with_(item_ids=table.item_ids[::-1]))
+    order = np.arange(60)[::-1]
+    moved = {"X": test.X[:, order], "item_ids": test.item_ids[order], "columns": test.columns[::-1], "times": None}
+    assert rmse(model, test.with_(**moved)) == pytest.approx(rmse(model, test))
+    dense = unweave.NamedTable(np.ones((80, 60)), columns=[f"item {j}" for j in range(60)])
+    with pytest.raises(ValueError, match="other users or items than the model"):
+        rmse(model, dense)
 
 
 def test_pairs_without_values_are_ranked_against_popularity_alone(rng):

@@ -24,10 +24,12 @@ from unweave.complete.recommend import _paired
 from unweave.complete.sampled import Sampled
 from unweave.complete.who import NewUser, aligned, as_list, is_table, named
 from unweave.factorization.door import reopen_table
+from unweave.judge.matching import matched
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.parallel import single_blas
 from unweave.solve.alternate import left_half_step
+from unweave.solve.warn import warn_user
 
 
 class Informed(Sampled):
@@ -40,7 +42,16 @@ class Informed(Sampled):
     _towards: NDArray | float = 0.0
 
     def predict(
-        self, users, items=None, *, rows=False, unknown="error", timestamps=None, user_features=None, item_features=None
+        self,
+        users,
+        items=None,
+        *,
+        rows=False,
+        unknown="error",
+        clip=False,
+        timestamps=None,
+        user_features=None,
+        item_features=None,
     ):
         """Ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` gives them.
 
@@ -49,6 +60,8 @@ class Informed(Sampled):
         users, items, rows, unknown
             As for every recommender: ids (or positions with ``rows=True``), or a dense table; an unknown id is an error,
             or with ``unknown="mean"`` predicted from the mean and the bias of the other side.
+        clip : bool
+            Keep predictions within the range of the ratings of the fit.
         timestamps : one or one a pair, optional
             When the ratings are asked for, for a model fitted with timestamps. Without it a prediction is for the
             average time of the ratings of the user and of the item. Times before the first rating or after the last
@@ -58,7 +71,16 @@ class Informed(Sampled):
             who were not there in ``fit``; who was there is predicted from what was learned.
         """
         if timestamps is None and user_features is None and item_features is None:
-            return super().predict(users, items, rows=rows, unknown=unknown)
+            scores = super().predict(users, items, rows=rows, unknown=unknown)
+        else:
+            scores = self._informed(users, items, rows, unknown, timestamps, user_features, item_features)
+        if not clip:
+            return scores
+        kept = np.clip(scores, self.seen_.data.min(), self.seen_.data.max())
+        return float(kept) if np.ndim(kept) == 0 else kept
+
+    def _informed(self, users, items, rows: bool, unknown: str, timestamps, user_features, item_features):
+        """Predictions of pairs at times, or of whoever is known by features alone."""
         check_is_fitted(self)
         if items is None:
             raise TypeError("timestamps and features go with pairs: predict(users, items, ...)")
@@ -76,6 +98,19 @@ class Informed(Sampled):
         times = pair_times(timestamps, len(user_at), self.drift_["dates"])
         timed = np.reshape(scores, -1) + drift_at(self.drift_, user_at, item_at, times)
         return float(timed[0]) if one_user and one_item and np.ndim(timestamps) == 0 else timed
+
+    def score(self, X, y=None) -> float:
+        """Minus the mean loss of an observed entry, after the best codes for X: higher is better.
+
+        Ratings with ids are matched with the items of the fit; a warning counts those of items that it did not have.
+        """
+        check_is_fitted(self)
+        if is_table(X) and self.item_ids_ is not None:
+            found = matched(X, None, list(self.item_ids_))
+            if found.ratings:
+                warn_user(found.said("the model"))
+            X = named(self, aligned(self, found.table))
+        return super().score(X)
 
     def fold_in(self, ratings, *, rows: bool = False, unknown: str = "error", features=None) -> NewUser:
         """A new user, from ratings and features and without a refit; `recommend`, `predict` and `explain` take it.

@@ -13,6 +13,7 @@ from unweave.complete.features_guided import Guide, GuidedAlternate, Less
 from unweave.complete.features_join import ids_of, joined
 from unweave.complete.features_side import Side
 from unweave.complete.held_out import observed
+from unweave.complete.ratings import refuse_triples
 from unweave.complete.sgd import how_to_descend
 from unweave.factorization.settings import number, whole
 from unweave.objectives import Objective, Observed
@@ -57,6 +58,7 @@ class Guided(Informed):
             One row for each row (column) of X; or what :func:`unweave.complete.features.features` returned, matched
             by id, whose other ids join as users (items) without a rating.
         """
+        refuse_triples(X)
         for name in ("drift_", "user_features_", "item_features_", "bins_path_"):
             self.__dict__.pop(name, None)
         self._known = Known(timestamps, user_features, item_features)

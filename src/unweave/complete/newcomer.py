@@ -45,6 +45,9 @@ def _pairs(ratings) -> tuple[list, NDArray]:
     pairs = list(ratings.items()) if isinstance(ratings, Mapping) else list(ratings)
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         raise TypeError(f"{wanted}; for items alone use dict.fromkeys(items, 1.0)")
+    for item, rating in pairs:
+        if isinstance(rating, str | bytes):
+            raise TypeError(f"{wanted}; the rating of item {item!r} is the text {rating!r}, not a number")
     try:
         values = np.array([rating for _, rating in pairs], dtype=np.float64).reshape(len(pairs))
     except (TypeError, ValueError) as error:

@@ -88,6 +88,37 @@ def ratings(frame, *, user: str, item: str, value: str | None = None, time: str 
     )  # fmt: skip
 
 
+def refuse_triples(X) -> None:
+    """Raise if a frame holds one rating a row, where a table of users × items is wanted.
+
+    Such a frame has two columns of ids (texts or whole numbers) that repeat, in pairs that do not, and no holes.
+    """
+    if isinstance(X, Mapping):
+        kind = "a dict of columns"
+    elif _holds_triples(X):
+        kind = "a frame that seems to hold one rating a row"
+    else:
+        return
+    raise ValueError(
+        f"X is {kind}, but fit takes a table of users × items: make it one by unweave.ratings(frame, user=..., "
+        "item=..., value=...); if it is a table already, give its numbers alone (frame.to_numpy())"
+    )
+
+
+def _holds_triples(X) -> bool:
+    if isinstance(X, NamedTable) or not hasattr(X, "columns") or not hasattr(X, "__getitem__"):
+        return False
+    columns = [np.asarray(X[name]) for name in X.columns] if 3 <= len(X.columns) <= 6 else []
+    if not columns or len(columns[0]) < 2:
+        return False
+    ids = [column for column in columns[:-1] if column.dtype.kind in "iuOUT"]
+    numbers = [column for column in columns if column.dtype.kind in "iuf"]
+    if len(ids) < 2 or not numbers or any(np.isnan(column).any() for column in numbers if column.dtype.kind == "f"):
+        return False
+    pairs = set(zip(ids[0].tolist(), ids[1].tolist(), strict=True))
+    return len(pairs) == len(columns[0]) and all(len(set(column.tolist())) < len(pairs) for column in ids[:2])
+
+
 def _columns(frame, names: dict) -> dict:
     if type(frame).__name__ == "LazyFrame":
         frame = frame.collect()

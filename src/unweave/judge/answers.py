@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from unweave import parallel
 from unweave.data.named import NamedTable
 from unweave.judge.entries import Entries
+from unweave.judge.matching import ids_of
 from unweave.judge.top import best_columns, blank
 
 _SCORES = 8_000_000  # scores in memory at a time
@@ -25,14 +26,6 @@ _SCORES = 8_000_000  # scores in memory at a time
 def is_model(thing) -> bool:
     """Whether this can be asked, or is itself an answer."""
     return hasattr(thing, "fit") or hasattr(thing, "recommend")
-
-
-def item_ids(table) -> list | None:
-    """Ids of the columns of a table that knows them."""
-    if not isinstance(table, NamedTable):
-        return None
-    ids = getattr(table, "item_ids", None)
-    return list(table.columns) if ids is None and table.columns is not None else None if ids is None else list(ids)
 
 
 class Answers:
@@ -59,7 +52,7 @@ class Answers:
         self._codes: Any = None
 
     def _check_items(self, asked) -> None:
-        mine, theirs = getattr(self.model, "item_ids_", None), item_ids(asked)
+        mine, theirs = getattr(self.model, "item_ids_", None), ids_of(asked, "item")
         if mine is not None and theirs is not None and list(mine) != theirs:
             raise ValueError("the test part has other items than the model, or in another order: split one table")
         width = getattr(self.model, "n_features_in_", self.shape[1])

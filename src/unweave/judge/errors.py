@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from unweave.data.named import NamedTable
 from unweave.judge.answers import Answers, is_model
 from unweave.judge.entries import Entries
+from unweave.judge.matching import matched
+from unweave.solve.warn import warn_user
 
 
 def rmse(predicted, truth, *, given=None) -> float:
@@ -20,7 +22,8 @@ def rmse(predicted, truth, *, given=None) -> float:
     predicted : array, or fitted model
         One number an entry, a dense table of the shape of `truth`, or a model, which is then asked for the entries.
     truth : array of numbers, or table of ratings
-        Sparse means unobserved: only stored entries (dense: those that are not NaN) are compared.
+        Sparse means unobserved: only stored entries (dense: those that are not NaN) are compared. Ratings with ids
+        are matched with those of a model; a warning counts the ratings of ids that it does not know.
     given : table, optional
         Known ratings of the users, for a model that was not fitted on them or that cannot predict single entries.
 
@@ -53,6 +56,7 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
         if known.shape != guess.shape:
             raise ValueError(f"predicted has shape {guess.shape}, but truth has {len(known)} entries")
     else:
+        truth = _in_places(predicted, truth, given) if is_model(predicted) else truth
         entries = Entries(truth, "truth")
         known = entries.values.astype(np.float64)
         guess = _at_entries(predicted, truth, entries, given)
@@ -63,6 +67,16 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
     if not np.isfinite(guess).all():
         raise ValueError(f"predicted holds NaN or infinity at {int((~np.isfinite(guess)).sum())} entries to compare")
     return guess - known
+
+
+def _in_places(model, truth, given):
+    """`truth` with its ids in the places that they have in the model; ratings of ids it lacks are left out, aloud."""
+    users = getattr(model, "user_ids_", None) if given is None else None
+    items = getattr(model, "item_ids_", None)
+    found = matched(truth, None if users is None else list(users), None if items is None else list(items))
+    if found.ratings:
+        warn_user(found.said("the model"))
+    return found.table
 
 
 def _at_entries(predicted, truth, entries: Entries, given) -> NDArray:

@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import whole
-from unweave.judge.answers import Answers, is_model, item_ids
+from unweave.judge.answers import Answers, is_model
 from unweave.judge.entries import Entries, part
+from unweave.judge.matching import ids_of
 
 
 def precision_at(recommended, relevant, n: int = 10, *, given=None) -> float:
@@ -109,7 +110,7 @@ def coverage(recommended, items, n: int = 10, *, given=None) -> float:
         lists, items = Answers(recommended, items, given).lists(np.flatnonzero(asked.counts), n), asked.shape[1]
     else:
         shape = Entries(items, "items").shape
-        lists, items = _positions(recommended, item_ids(items), shape[1], n), shape[1]
+        lists, items = _positions(recommended, ids_of(items, "item"), shape[1], n), shape[1]
     return len(np.unique(lists[lists >= 0])) / items
 
 
@@ -160,7 +161,7 @@ def hits_of(recommended, relevant, n: int, given=None) -> Hits:
     if is_model(recommended):
         lists = Answers(recommended, relevant, given).lists(users, n)
     else:
-        lists = _positions(recommended, item_ids(relevant), entries.shape[1], n)
+        lists = _positions(recommended, ids_of(relevant, "item"), entries.shape[1], n)
         if len(lists) != entries.shape[0]:
             raise ValueError(f"recommended has {len(lists)} lists, but relevant has {entries.shape[0]} users")
         lists = lists[users]

@@ -16,6 +16,7 @@ from unweave.judge.baseline import Baseline
 from unweave.judge.baselines import Biases, Mean, MeanImputedSVD, Popularity
 from unweave.judge.entries import Entries
 from unweave.judge.errors import differences
+from unweave.judge.matching import ids_of, matched
 from unweave.judge.ranking import count_hits, relevant_items
 from unweave.judge.split import strangers
 from unweave.solve.warn import warn_user
@@ -90,8 +91,9 @@ def judge(
     model : estimator fitted on `train`
         With ``predict(users, items, rows=True)`` and ``recommend``, or any factorisation, which then predicts by
         ``inverse_transform(transform(train))``.
-    train, test : tables of one shape
-        From :func:`split_ratings`. Sparse means unobserved.
+    train, test : tables of one shape, or ratings with ids
+        From :func:`split_ratings`, or from two frames (:func:`unweave.ratings`), which are matched by id. Ratings of
+        users and items that train does not know are left out, and the notes say how many. Sparse means unobserved.
     n : int, default=10
         Length of the lists, for "ranking".
     kind : {"ratings", "ranking"}
@@ -118,7 +120,8 @@ def judge(
     """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not known; use 'ratings' or 'ranking'")
-    notes = _notes(model, train, test, given)
+    test, given, said = _in_places(train, test, given)
+    notes = [*said, *_notes(model, train, test, given)]
     if at_least is not None and kind == "ranking":
         test = relevant_items(test, at_least)
         notes.append(f"relevant are test ratings of at least {at_least:g}")
@@ -136,6 +139,19 @@ def judge(
 
 
 Measure = Callable[[Any, Any], dict[str, float]]
+
+
+def _in_places(train, test, given) -> tuple[Any, Any, list[str]]:
+    """(test, given, what was left out) with ids in the places that they have in train; those it lacks have none.
+
+    With `given` the users are not those of train, and only the items are matched.
+    """
+    users = ids_of(train, "user") if given is None else ids_of(test, "user")
+    found = matched(test, None if given is not None else users, ids_of(train, "item"))
+    if given is not None:
+        given = matched(given, users, ids_of(train, "item")).table
+    said = found.said("train")
+    return found.table, given, [said] if said else []
 
 
 def _errors(test) -> Measure:
