@@ -34,6 +34,7 @@ FILES = [
     "movielens",
     "implicit",
     "ranking",
+    "ranking_sets",
     "soft_impute",
     "imputer",
     "front_door",

@@ -94,7 +94,7 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> t
     search = Search(objective, held, k, rng)
     weakest = min(_WEAKEST * unit, vanishing / 8)
     search.climb(weakest, vanishing / 2**0.5, 0.99 * unit)
-    if search.best == weakest:
+    if search.best == weakest and worse(search.tried[2 * weakest][1], search.tried[weakest][1]):
         search.climb(weakest / 8, weakest / 2, unit)
     search.refine()
     return _WHOLE * peak(search.path), search
@@ -107,7 +107,7 @@ def compare_ease(search: Search) -> list[str]:
     """
     work = 15 * 24 * search.objective.X.nnz * search.k  # fifteen sweeps, a few passes over the pairs each
     held = search.held.among(int((_EASE * work) ** (1 / 3)))
-    if held is None or len(held.items) < _FEWEST:
+    if held is None or len(held.items) < min(_FEWEST, search.objective.shape[1]):
         return []
     state = search.tried[search.best][0]
     ours = held.gains(state["codes"][held.users], state["items"][held.items].T)
