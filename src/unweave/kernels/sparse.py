@@ -16,21 +16,24 @@ def csr_rows_times_dense(indptr, indices, data, B, out, start, stop):
     """
     width = B.shape[1]
     for i in range(start, stop):
+        row = out[i]
         for c in range(width):
-            out[i, c] = 0
+            row[c] = 0
         p = indptr[i]
         end = indptr[i + 1]
         while p + 4 <= end:
-            j0, j1, j2, j3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            # Unsigned places spare numba's test for indices counted from the end, at every entry of B.
+            b0, b1 = B[np.uint32(indices[p])], B[np.uint32(indices[p + 1])]
+            b2, b3 = B[np.uint32(indices[p + 2])], B[np.uint32(indices[p + 3])]
             x0, x1, x2, x3 = data[p], data[p + 1], data[p + 2], data[p + 3]
             for c in range(width):
-                out[i, c] += (x0 * B[j0, c] + x1 * B[j1, c]) + (x2 * B[j2, c] + x3 * B[j3, c])
+                row[c] += (x0 * b0[c] + x1 * b1[c]) + (x2 * b2[c] + x3 * b3[c])
             p += 4
         while p < end:
-            j0 = indices[p]
+            b0 = B[np.uint32(indices[p])]
             x0 = data[p]
             for c in range(width):
-                out[i, c] += x0 * B[j0, c]
+                row[c] += x0 * b0[c]
             p += 1
 
 

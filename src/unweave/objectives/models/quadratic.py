@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.linalg.products import gram, matmul
+from unweave.linalg.products import gram, matmul, row_squared_norms
 from unweave.objectives.models.base import RowModel, fall_along, positive, without_rounding
 
 # Least over largest eigenvalue of a Gram below which products in float32 are too coarse: their errors, relative to the
@@ -51,7 +51,7 @@ class Quadratic(RowModel):
 
         These are of about ε·‖x‖·‖g‖ and of any sign, so that many make little; the Grams are summed in float64.
         """
-        longest = float(np.sqrt((np.square(F) @ np.diag(self.gram)).max(initial=0.0)))
+        longest = float(np.sqrt(row_squared_norms(F * np.sqrt(np.diag(self.gram)).astype(F.dtype)).max(initial=0.0)))
         of_cross = float(np.finfo(self.dtype).eps) * np.sqrt(2 * self.constant) * longest
         square = float(np.vdot(np.abs(gram(F, dtype=np.float64)), np.abs(self.gram)))
         return 4 * (of_cross + float(np.finfo(np.float64).eps) * (self.constant + 0.5 * square))
