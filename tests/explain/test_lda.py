@@ -72,8 +72,8 @@ def test_planted_topics_are_found(inference, dtype):
 def test_threads_change_no_bit(inference, two_threads):
     X = sp.csr_array(sp.random(3000, 300, 0.3, random_state=0, data_rvs=lambda n: np.ones(n) * 2.0), dtype=np.float32)
     kwargs = {"inference": inference, "max_iter": 6, "tol": 0, "batch_size": 2500}
-    assert len(Corpus(X, 40).blocks) > 1
-    one, two = two_threads(lambda: LDA(40, **kwargs).fit(X))
+    assert len(Corpus(X, 30).blocks) > 1
+    one, two = two_threads(lambda: LDA(30, **kwargs).fit(X))
     assert np.array_equal(one.topics_, two.topics_) and np.array_equal(one.codes_, two.codes_)
     assert np.array_equal(*two_threads(lambda: one.transform(X[:200])))
     assert np.array_equal(one.history_.objective, two.history_.objective)

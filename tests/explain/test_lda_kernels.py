@@ -20,7 +20,8 @@ def state_for(X, k, dtype, rng):
     words *= X.sum() / words.sum()
     documents = rng.dirichlet(np.ones(k), size=len(X)) * X.sum(axis=1, keepdims=True)
     alpha = rng.uniform(0.05, 0.4, k)
-    return {"words": words.astype(dtype), "documents": documents.astype(dtype), "alpha": alpha, "eta": 0.07, "sweep": 0}
+    tables = {"words": words.astype(dtype), "documents": documents.astype(dtype)}
+    return {**tables, "alpha": alpha, "eta": 0.07, "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": 0}
 
 
 def test_collapsed_step_is_its_twin(dtype, rng):

@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.table import check_table
 from unweave.explain.lda_collapsed import Collapsed
 from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs
+from unweave.explain.lda_gibbs import Gibbs, may_be_drawn
+from unweave.explain.lda_priors import ALPHA, ETA
 from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
-from unweave.explain.perplexity import mixtures
+from unweave.explain.perplexity import log_sum, mixtures
+from unweave.explain.seed_words import seed_counts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
 from unweave.explain.vectorizers import takes_texts
@@ -29,7 +31,8 @@ from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 
 _SCHEMES: dict[str, Any] = {"collapsed": Collapsed, "gibbs": Gibbs, "batch": Batch, "online": Online}
-_ALPHA, _ETA = 0.1, 0.05  # where learning begins
+# Documents a topic: with fewer, draws recover planted topics better (set on planted tables of 20 to 150 documents).
+_FEW = 3
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
@@ -44,7 +47,8 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     n_components : int or "auto", default=10
         Topics. "auto" takes the fewest that predict held-out words nearly best (whole counts only), see ``choice_``.
     inference : {"auto", "collapsed", "gibbs", "batch", "online"}, default="auto"
-        "collapsed" ("auto"): zero-order collapsed updates, deterministic and the fastest. "gibbs": collapsed Gibbs
+        "auto" is "collapsed", or "gibbs" where there are fewer than three documents a topic (and counts are whole).
+        "collapsed": zero-order collapsed updates, deterministic and the fastest. "gibbs": collapsed Gibbs
         sampling in time that grows with the topics of a document, averaged over the later half of its sweeps.
         "batch": variational inference, whose bound never falls. "online": the same in small batches, a few passes over
         many documents.
@@ -54,12 +58,17 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         Prior of the words in a topic; "auto" learns it (the online method keeps 0.05).
     batch_size, learning_offset, learning_decay : int, float, float
         Of the online method: ρ = (learning_offset + t)^−learning_decay.
+    seed_words : dict or list of lists of str, optional
+        Words that topics are to grow from, ``{"sports": ["game", "team"], "space": ["orbit"]}``: the first topics, in
+        this order; the others are free. Words are names of columns, or their numbers where X has no names.
+    seed_strength : float, default=1.0
+        How much seeds weigh: each counts in its topic as often again, times this, as it occurs in X.
     vectorizer : object with ``transform``, optional
         What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
         that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     max_iter : int, optional
         Sweeps over the documents: 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
-    tol : float, default=2e-5
+    tol : float, default=5e-6
         Ends "collapsed" and "batch" when the objective falls by less (relative); the noisy methods make all sweeps.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
@@ -74,7 +83,10 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         Of all words of the training documents.
     codes_ : array (documents, k)
         θ of the training documents.
-    objective_, n_iter_, history_, plan_, certificate_
+    objective_ : float
+        Minus the log-likelihood of the words under ``codes_`` and ``topics_``, −Σ x log(θφ), whatever the inference;
+        ``history_`` has what the method itself watches.
+    n_iter_, history_, plan_, certificate_
 
     Examples
     --------
@@ -103,9 +115,11 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         batch_size=1024,
         learning_offset=10.0,
         learning_decay=0.7,
+        seed_words=None,
+        seed_strength=1.0,
         vectorizer=None,
         max_iter=None,
-        tol=2e-5,
+        tol=5e-6,
         random_state=None,
         callback=None,
         checkpoint=None,
@@ -118,6 +132,8 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         self.batch_size = batch_size
         self.learning_offset = learning_offset
         self.learning_decay = learning_decay
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
         self.vectorizer = vectorizer
         self.max_iter = max_iter
         self.tol = tol
@@ -144,13 +160,13 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
             corpus = Corpus(X, self._size())
             scheme = self._scheme(corpus)
             loop = scheme.pace(make_loop(self, X))
-            state, history = iterate(scheme.step, scheme.begin(rng), loop)
-            self.history_, self.n_iter_, self.objective_ = history, len(history), float(history.objective[-1])
-            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
-            self.plan_ = self._plan(corpus, scheme)
+            state, history = iterate(scheme.step, scheme.begin(rng), loop, settled=getattr(scheme, "settled", None))
+            self.history_, self.n_iter_, self.plan_ = history, len(history), self._plan(corpus, scheme)
             self._publish(scheme.topics(state), state["alpha"], state["eta"])
             codes = scheme.mixtures(state)
             self.codes_ = self._fold_in(X) if codes is None else codes
+            self.objective_ = -log_sum(self.codes_.astype(np.float64), np.maximum(self.topics_, 1e-30), X)
+            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
             self.topic_shares_ = corpus.lengths @ self.codes_ / corpus.lengths.sum()
             self._stream = {}
             if loop.checkpoint is not None and history.stopped != "interrupted":
@@ -161,6 +177,7 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         return self._number()
 
     def _name(self) -> str:
+        """The method asked for; "auto" is collapsed unless the table says otherwise."""
         name = "collapsed" if self.inference == "auto" else self.inference
         if not isinstance(name, str) or name not in _SCHEMES:
             raise ValueError(f"inference={self.inference!r} is not known; use auto, {', '.join(_SCHEMES)}")
@@ -172,15 +189,21 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     @property
     def _limits_shape(self) -> bool:
         """Only draws of the second half of the sweeps are averaged."""
-        return self._name() == "gibbs"
+        return self._name() == "gibbs" or self.inference == "auto"
 
     def _scheme(self, corpus: Corpus):
         alpha, eta = self._priors()
         learn = isinstance(self.alpha, str), isinstance(self.eta, str)
-        if self._name() != "online":
-            return _SCHEMES[self._name()](corpus, alpha, eta, learn)
-        size = whole(self.batch_size, "batch_size", 1)
-        return Online(corpus, alpha, eta, learn, size, *self._rates())
+        seeds = self._seeds(corpus.X)
+        if self._name() == "online":
+            size = whole(self.batch_size, "batch_size", 1)
+            return Online(corpus, alpha, eta, learn, size, *self._rates(), seeds)
+        few = self.inference == "auto" and corpus.shape[0] < _FEW * corpus.k and may_be_drawn(corpus)
+        return _SCHEMES["gibbs" if few else self._name()](corpus, alpha, eta, learn, seeds)
+
+    def _seeds(self, X: sp.csr_array) -> NDArray | None:
+        strength = number(self.seed_strength, "seed_strength", 0.0)
+        return seed_counts(self.seed_words, strength, X, getattr(self, "feature_names_in_", None), self._size())
 
     def _rates(self) -> tuple[float, float]:
         return number(self.learning_offset, "learning_offset", 1.0), number(self.learning_decay, "learning_decay")
@@ -190,7 +213,7 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         if isinstance(self.alpha, str):
             if self.alpha != "auto":
                 raise ValueError(f"alpha={self.alpha!r} is not known; use 'auto', a positive number or one a topic")
-            alpha = np.full(k, _ALPHA)
+            alpha = np.full(k, ALPHA)
         else:
             alpha = np.asarray(self.alpha, dtype=np.float64)
             if alpha.shape not in ((), (k,)) or not np.isfinite(alpha).all() or (alpha <= 0).any():
@@ -198,15 +221,22 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
             alpha = np.broadcast_to(alpha, (k,)).copy()
         if isinstance(self.eta, str) and self.eta != "auto":
             raise ValueError(f"eta={self.eta!r} is not known; use 'auto' or a positive number")
-        return alpha, _ETA if isinstance(self.eta, str) else number(self.eta, "eta", 1e-12)
+        return alpha, ETA if isinstance(self.eta, str) else number(self.eta, "eta", 1e-12)
 
     def _plan(self, corpus: Corpus, scheme) -> Plan:
         n, m = corpus.shape
-        why = ["as asked" if self.inference != "auto" else "deterministic, and the fastest to a good perplexity"]
+        why = ["as asked"]
+        if self.inference == "auto":
+            few = isinstance(scheme, Gibbs)
+            why = ["few documents for so many topics" if few else "deterministic, and the fastest to a good perplexity"]
+        if self.seed_words is not None:
+            why.append(f"the first {len(self.seed_words)} topics grow from seed words")
         if isinstance(self.alpha, str):
             why.append("alpha is learned, one number for each topic")
         what = f"{n}×{m} counts, {corpus.lengths.sum():.6g} words, as mixtures of {corpus.k} topics"
-        return Plan(what, scheme.title, "", "", "documents dealt out at random", why)
+        return Plan(
+            what, scheme.title, "", "", "twice the topics, words dealt out at random, those most alike merged", why
+        )
 
     def _publish(self, topics: NDArray, alpha: NDArray, eta: float) -> None:
         self.topics_ = self.components_ = topics
@@ -242,8 +272,6 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         with single_blas():
             X = self._counts(X)
             need_words(X)
-            from unweave.explain.perplexity import log_sum
-
             theta = self._fold_in(X).astype(np.float64)
             return log_sum(theta, np.maximum(self.topics_, 1e-30), X) / float(X.sum(dtype=np.float64))
 

@@ -14,6 +14,7 @@ from unweave.parallel import chunks, run
 _WORK = 4e6  # entries times topics in a block: some tens of milliseconds
 _WAVE = 16  # blocks whose shares of the words are held at once
 _ROWS = 4096
+_ALIKE = 0.05  # of the words at the start: none at all would forbid the other topics a word that has just been dealt
 
 # (words of the block, share of the block, first and last document)
 Work = Callable[[NDArray, NDArray, int, int], object]
@@ -67,14 +68,16 @@ class Corpus:
         run(task, len(total), _ROWS)
 
 
-def grouped_start(X: sp.csr_array, k: int, rng: np.random.Generator) -> NDArray:
-    """Counts of words by topic to begin with: half from documents dealt out at random, half from all alike.
+def dealt_start(X: sp.csr_array, k: int, rng: np.random.Generator) -> NDArray:
+    """Counts of words by topic to begin with: every entry (a word in a document) is dealt to one topic at random.
 
-    Documents dealt out whole break the symmetry far better than words dealt out one by one.
+    Entries dealt out whole break the symmetry far better than words dealt out one by one, and better than whole
+    documents, of which there may be fewer than topics. A little of every word goes to every topic, unevenly: where
+    entries are few, topics that begin alike would stay alike.
     """
-    n = X.shape[0]
-    which = rng.integers(k, size=n)  # uneven on purpose: their chance differences are what topics grow from
-    deal = sp.csr_array((np.ones(n, X.dtype), (which, np.arange(n))), shape=(k, n))
-    every = np.asarray(X.sum(axis=0)).ravel() / k
-    grouped = np.asarray((deal @ X).todense())
-    return np.ascontiguousarray((0.5 * (grouped + every)).T, dtype=X.dtype)
+    n_words = X.shape[1]
+    which = X.indices.astype(np.int64) * k + rng.permutation(X.nnz) % k  # each gets its share
+    dealt = np.bincount(which, weights=X.data, minlength=n_words * k).reshape(n_words, k)
+    every = rng.random((n_words, k))
+    every *= np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()[:, None] / every.sum(axis=1, keepdims=True)
+    return ((1 - _ALIKE) * dealt + _ALIKE * every).astype(X.dtype)

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.explain.lda_collapsed import due, learn_priors, smoothed
+from unweave.explain.lda_collapsed import Collapsed, due, learn_priors, smoothed
 from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_priors import counted_sums
 from unweave.kernels.lda_gibbs import LANES, count_range, gibbs_range, prior_sums_range, settle_range
@@ -32,6 +32,7 @@ _TOKENS = 1 << 14  # in a piece of a wave: a few milliseconds
 _ROWS, _PARTS = 2048, 2
 _KEEP_EVERY = 5  # sweeps: neighbours are too alike to be worth adding
 _MOST = 1 << 28
+_WARM = 5  # collapsed sweeps before the first draw
 
 
 class Gibbs:
@@ -42,8 +43,11 @@ class Gibbs:
 
     title, sweeps = "collapsed Gibbs sampling over the topics each document has", 300
 
-    def __init__(self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool]):
-        self.corpus, self.alpha, self.eta, self.learn = corpus, alpha, eta, learn
+    def __init__(
+        self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool], seeds: NDArray | None = None
+    ):
+        self.corpus, self.alpha, self.eta, self.learn, self.seeds = corpus, alpha, eta, learn, seeds
+        self.believed = 0 if seeds is None else np.rint(seeds).astype(np.int32)  # counts in the table are whole
         counts = _whole_counts(corpus)
         tokens = np.concatenate([[0], np.cumsum(counts)])
         self.ends, self.names = tokens[corpus.indptr], np.repeat(corpus.X.indices, counts)
@@ -75,11 +79,25 @@ class Gibbs:
 
     def begin(self, rng: np.random.Generator) -> dict:
         (n, V), k, dtype = self.corpus.shape, self.corpus.k, self.corpus.dtype
-        z = rng.integers(k, size=len(self.names)).astype(np.int32)
+        z = self._drawn_from(Collapsed(self.corpus, self.alpha, self.eta, (False, False), self.seeds), rng)
         return {
             "z": z, "alpha": self.alpha, "eta": self.eta, "sweep": 0, "seed": int(rng.integers(2**62)), "kept": 0,
             "words": np.zeros((V, k), dtype), "documents": np.zeros((n, k), dtype),
         }  # fmt: skip
+
+    def _drawn_from(self, scheme: Collapsed, rng: np.random.Generator) -> NDArray:
+        """A topic for every token, from a few collapsed sweeps: topics dealt out at random may end as copies."""
+        state = scheme.begin(rng)
+        for _ in range(_WARM):
+            state, _ = scheme.step(state)
+        theta, phi = scheme.mixtures(state), np.ascontiguousarray(scheme.topics(state).T)
+        document, z = np.repeat(np.arange(len(theta)), np.diff(self.ends)), np.empty(len(self.names), np.int32)
+        for i in range(0, len(z), _TOKENS):
+            part = slice(i, i + _TOKENS)
+            sums = np.cumsum(theta[document[part]] * phi[self.names[part]], axis=1)
+            drawn = rng.random(len(sums)) * sums[:, -1]
+            z[part] = np.minimum((sums < drawn[:, None]).sum(axis=1), len(phi[0]) - 1)
+        return z
 
     def step(self, state: dict) -> tuple[dict, float]:
         z, value = self._draw(state)
@@ -91,7 +109,7 @@ class Gibbs:
     def _draw(self, state: dict) -> tuple[NDArray, float]:
         before, eta, (n, V), dtype = state["z"], state["eta"], self.corpus.shape, self.corpus.dtype.type
         self._count(before)
-        totals = np.bincount(before, minlength=self.corpus.k)
+        totals = self._totals(before)
         inverse = 1 / (totals + V * eta)
         prior, sums = (state["alpha"] * inverse).astype(dtype), np.empty(V, dtype)
         run(lambda start, stop: prior_sums_range(self.table, prior, dtype(eta), sums, start, stop), V, _ROWS)
@@ -119,7 +137,11 @@ class Gibbs:
         """Words by topic in `table`, unless the last sweep left them there."""
         if self.counted is not z:
             run(lambda a, b: count_range(self.word_ends, self.by_word, z, self.table, a, b), len(self.table), _ROWS)
+            self.table[:, : self.corpus.k] += self.believed
             self.counted = z
+
+    def _totals(self, z: NDArray) -> NDArray:
+        return np.bincount(z, minlength=self.corpus.k) + np.sum(self.believed, axis=0)
 
     def _documents(self, z: NDArray) -> NDArray:
         table = np.empty((self.corpus.shape[0], self.corpus.k), np.int32)
@@ -138,7 +160,7 @@ class Gibbs:
         """The means of φ (words × topics) and θ (documents × topics) given the topics of all tokens."""
         self._count(state["z"])
         eta, alpha, V, dtype = state["eta"], state["alpha"], self.corpus.shape[1], self.corpus.dtype
-        scale = 1 / (np.bincount(state["z"], minlength=self.corpus.k) + V * eta)
+        scale = 1 / (self._totals(state["z"]) + V * eta)
         words = self.table[:, : self.corpus.k].astype(dtype)
         words += dtype.type(eta)
         words *= scale.astype(dtype)
@@ -152,6 +174,11 @@ class Gibbs:
         if not state["kept"]:
             return self._smoothed(state)[1]
         return state["documents"] / state["documents"].sum(axis=1, keepdims=True)
+
+
+def may_be_drawn(corpus: Corpus) -> bool:
+    """Whether the words are whole and not too many."""
+    return bool((corpus.data == np.floor(corpus.data)).all() and corpus.lengths.sum() <= _MOST)
 
 
 def _whole_counts(corpus: Corpus) -> NDArray:

@@ -11,6 +11,8 @@ from scipy.special import polygamma, psi
 from unweave.kernels.lda_priors import counted_sums_range, expected_sums_range
 from unweave.parallel import run
 
+ALPHA, ETA = 0.1, 0.05  # where learning begins, and what it is drawn to while there is little to learn from
+_WEIGHT = 5.0  # of these: as much as so many documents that hold a topic (set on planted tables of 20 documents)
 LEAST = 1e-5
 _ROWS = 2048
 
@@ -41,11 +43,12 @@ def learn_alpha(alpha: NDArray, documents: NDArray, lengths: NDArray, sums: Sums
     """One fixed-point step of Minka's on α (asymmetric), documents × topics of counts.
 
     α_k ← α_k Σ_d E[ψ(n_dk + α_k) − ψ(α_k)] / Σ_d (ψ(n_d + Σα) − ψ(Σα)). Expected counts are no counts: taken as such
-    they would make α many times too large, so n is Poisson about them, unless `sums` says that they are.
+    they would make α many times too large, so n is Poisson about them, unless `sums` says that they are. α_k itself is
+    Gamma with its mode at `ALPHA`: few documents neither throw it far off nor let a topic die for ever.
     """
     mass = alpha.sum()
     below = float((psi(lengths + mass) - psi(mass)).sum())
-    return np.maximum(alpha * sums(documents, alpha) / max(below, 1e-300), LEAST)
+    return np.maximum((alpha * sums(documents, alpha) + _WEIGHT) / (below + _WEIGHT / ALPHA), LEAST)
 
 
 def learn_eta(eta: float, words: NDArray, sums: Sums = expected_sums) -> float:
@@ -53,7 +56,7 @@ def learn_eta(eta: float, words: NDArray, sums: Sums = expected_sums) -> float:
     V, k = words.shape
     above = float(sums(words, np.full(k, eta)).sum())
     below = V * float((psi(words.sum(axis=0, dtype=np.float64) + V * eta) - psi(V * eta)).sum())
-    return float(np.clip(eta * above / max(below, 1e-300), LEAST, 1e3))
+    return float(np.clip((eta * above + _WEIGHT) / (below + _WEIGHT / ETA), LEAST, 1e3))
 
 
 def inverse_digamma(y: NDArray) -> NDArray:

@@ -33,8 +33,9 @@ def add_documents(model, X, n_documents) -> None:
     total = stream["seen"] if n_documents is None else max(whole(n_documents, "n_documents", 1), stream["seen"])
     offset, decay = model._rates()
     learn = isinstance(model.alpha, str), False
+    seeds = stream.get("seeds")
     all_of_it = SimpleNamespace(shape=(total, X.shape[1]))
-    online = Online(all_of_it, stream["alpha"], stream["eta"], learn, X.shape[0], offset, decay)  # type: ignore[arg-type]
+    online = Online(all_of_it, stream["alpha"], stream["eta"], learn, X.shape[0], offset, decay, seeds)  # type: ignore[arg-type]
     rate = (offset + stream["t"]) ** -decay
     words, alpha, bound = online.learn_batch(batch, stream["words"], stream["alpha"], stream["eta"], rate)
     model._stream = {**stream, "words": words, "alpha": alpha, "t": stream["t"] + 1}
@@ -45,14 +46,16 @@ def add_documents(model, X, n_documents) -> None:
 def _begin(model, batch: Corpus, resumed: bool) -> dict:
     """From the topics of a former fit as strong as this batch, or from its documents dealt out at random."""
     alpha, eta = (model.alpha_, model.eta_) if resumed else model._priors()
+    seeds = None if resumed else model._seeds(batch.X)
     if resumed:
         words = (model.topics_.T * model.topic_shares_ * batch.lengths.sum() + eta).astype(batch.dtype)
     else:
-        words = warm_start(batch, alpha, eta, generator(model.random_state))
+        words = warm_start(batch, alpha, eta, generator(model.random_state), seeds)
     model.history_ = History()
     shares = model.topic_shares_ if resumed else np.zeros(model._size())
     mass = float(batch.lengths.sum()) if resumed else 0.0  # a former fit counts as much as this batch
-    return {"words": words, "alpha": alpha, "eta": float(eta), "t": 0, "seen": 0, "mass": mass, "shares": shares}
+    stream = {"words": words, "alpha": alpha, "eta": float(eta), "t": 0, "seen": 0, "mass": mass, "shares": shares}
+    return stream if seeds is None else {**stream, "seeds": seeds}
 
 
 def _publish(model, online: Online, batch: Corpus, objective: float) -> None:

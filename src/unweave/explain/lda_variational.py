@@ -22,7 +22,7 @@ from unweave.explain.lda_priors import fit_dirichlet
 from unweave.kernels.lda_variational import variational_range
 from unweave.solve.iterate import Loop
 
-_WARM, _SAMPLE = 30, 5000  # collapsed sweeps before the first step, and their documents at most
+_WARM, _SAMPLE = 15, 5000  # collapsed sweeps before the first step, and their documents at most
 _PASSES, _TOL = 20, 1e-3  # over a document in a step, and the relative change that ends them
 
 
@@ -55,7 +55,9 @@ def expect(corpus: Corpus, words: NDArray, alpha: NDArray, gamma: NDArray, passe
     return out, gained, bound, logs
 
 
-def warm_start(corpus: Corpus, alpha: NDArray, eta: float, rng: np.random.Generator) -> NDArray:
+def warm_start(
+    corpus: Corpus, alpha: NDArray, eta: float, rng: np.random.Generator, seeds: NDArray | None = None
+) -> NDArray:
     """λ to begin with, from collapsed sweeps over some thousand documents.
 
     From topics that are nearly alike variational inference ends in poor optima; the collapsed update tells them apart.
@@ -63,11 +65,16 @@ def warm_start(corpus: Corpus, alpha: NDArray, eta: float, rng: np.random.Genera
     n, k = corpus.shape[0], corpus.k
     if n > _SAMPLE:
         corpus = Corpus(corpus.X[np.sort(rng.choice(n, _SAMPLE, replace=False))], k)
-    scheme = Collapsed(corpus, alpha, eta, (False, False))
+    scheme = Collapsed(corpus, alpha, eta, (False, False), seeds)
     state = scheme.begin(rng)
     for _ in range(_WARM):
         state, _ = scheme.step(state)
-    return state["words"] * corpus.dtype.type(n / corpus.shape[0]) + corpus.dtype.type(eta)
+    return state["words"] * corpus.dtype.type(n / corpus.shape[0]) + prior_of(eta, seeds, corpus.dtype)
+
+
+def prior_of(eta: float, seeds: NDArray | None, dtype: np.dtype):
+    """What every word of every topic has before any is seen: one number, or one each where words are seeded."""
+    return dtype.type(eta) if seeds is None else dtype.type(eta) + seeds
 
 
 class Batch:
@@ -78,8 +85,10 @@ class Batch:
 
     title, sweeps = "variational inference on all documents", 100
 
-    def __init__(self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool]):
-        self.corpus, self.alpha, self.eta, self.learn = corpus, alpha, eta, learn
+    def __init__(
+        self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool], seeds: NDArray | None = None
+    ):
+        self.corpus, self.alpha, self.eta, self.learn, self.seeds = corpus, alpha, eta, learn, seeds
 
     def pace(self, loop: Loop) -> Loop:
         return loop
@@ -87,20 +96,21 @@ class Batch:
     def begin(self, rng: np.random.Generator) -> dict:
         corpus, k = self.corpus, self.corpus.k
         gamma = (self.alpha + corpus.lengths[:, None] / k).astype(corpus.dtype)
-        words = warm_start(corpus, self.alpha, self.eta, rng)
+        words = warm_start(corpus, self.alpha, self.eta, rng, self.seeds)
         return {"words": words, "documents": gamma, "alpha": self.alpha, "eta": self.eta, "sweep": 0}
 
     def step(self, state: dict) -> tuple[dict, float]:
         alpha, eta, words = state["alpha"], state["eta"], state["words"].astype(np.float64)
         gamma, gained, bound, logs = expect(self.corpus, state["words"], alpha, state["documents"])
         topic_logs = expected_logs(words)
-        bound += dirichlet_terms(np.full(len(words), eta), words.T, topic_logs.T)
+        for k, prior in enumerate(np.broadcast_to(prior_of(eta, self.seeds, words.dtype), words.shape).T):
+            bound += dirichlet_terms(prior, words[:, k : k + 1].T, topic_logs[:, k : k + 1].T)
         new = {**state, "documents": gamma, "sweep": state["sweep"] + 1}
         if self.learn[0]:
             new["alpha"] = fit_dirichlet(alpha, logs.mean(axis=0))
         if self.learn[1]:
             new["eta"] = float(fit_dirichlet(np.full(len(words), eta), np.full(len(words), topic_logs.mean()))[0])
-        new["words"] = gained + self.corpus.dtype.type(new["eta"])
+        new["words"] = gained + prior_of(new["eta"], self.seeds, self.corpus.dtype)
         return new, -bound
 
     def topics(self, state: dict) -> NDArray:
@@ -120,8 +130,8 @@ class Online:
     title, sweeps = "variational inference on small batches", 10
 
     def __init__(self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool], batch_size: int,
-                 offset: float, decay: float):  # fmt: skip
-        self.corpus, self.alpha, self.eta, self.learn = corpus, alpha, eta, learn
+                 offset: float, decay: float, seeds: NDArray | None = None):  # fmt: skip
+        self.corpus, self.alpha, self.eta, self.learn, self.seeds = corpus, alpha, eta, learn, seeds
         self.size, self.offset, self.decay = batch_size, offset, decay
         self.batches: list[Corpus] = []
 
@@ -129,7 +139,7 @@ class Online:
         return replace(loop, tol=0.0, ending="all passes were made")
 
     def begin(self, rng: np.random.Generator) -> dict:
-        words = warm_start(self.corpus, self.alpha, self.eta, rng)
+        words = warm_start(self.corpus, self.alpha, self.eta, rng, self.seeds)
         return {"words": words, "alpha": self.alpha, "eta": self.eta, "sweep": 0, "t": 0,
                 "seed": int(rng.integers(2**62))}  # fmt: skip
 
@@ -153,7 +163,9 @@ class Online:
         start = np.repeat(alpha[None] + batch.lengths.mean() / len(alpha), batch.shape[0], axis=0)
         _, gained, bound, logs = expect(batch, words, alpha, start.astype(batch.dtype))
         scale = self.corpus.shape[0] / batch.shape[0]
-        words = ((1 - rate) * words + rate * (eta + scale * gained)).astype(words.dtype)
+        words = ((1 - rate) * words + rate * (prior_of(eta, self.seeds, words.dtype) + scale * gained)).astype(
+            words.dtype
+        )
         if self.learn[0]:
             alpha = alpha ** (1 - rate) * fit_dirichlet(alpha, logs.mean(axis=0)) ** rate
         return words, alpha, bound

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.explain.lda_corpus import grouped_start
+from unweave.explain.lda_corpus import dealt_start
 from unweave.linalg.counts import multiply_rows
 
 _LANES = 8
@@ -31,7 +31,7 @@ class TemperedEM:
 
     def begin(self, rng: np.random.Generator) -> dict:
         documents = np.full((self.X.shape[0], self.k), 1 / self.k, dtype=self.X.dtype)
-        words = grouped_start(self.X, self.k, rng)
+        words = dealt_start(self.X, self.k, rng)
         return {"documents": _padded(documents), "words": _padded(words / words.sum(axis=0))}
 
     def step(self, state: dict) -> tuple[dict, float]:

@@ -1,0 +1,96 @@
+"""Topics split in two and merged again: how a fit gets out of a start that missed a topic.
+
+With counts n_wk of words and n_dk of documents by topic, and every word in its topic, the log-likelihood is
+
+    Σ_k (Σ_w n_wk log n_wk − n_k log n_k) + Σ_dk n_dk log n_dk − (what does not depend on the topics),
+
+so what two topics lose by becoming one is read off their two columns: nothing if they are copies, or if they are two
+halves of a vocabulary that every document uses in the same shares; much if they are about two things. A fit that begins
+with twice its topics and merges those that lose least finds topics that a start of the right size runs together.
+
+Reference: Ueda, Nakano, Ghahramani and Hinton (2000), SMEM algorithm for mixture models.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+_NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
+_APART = 0.9  # share of a document's words of a topic that goes to one of its halves
+
+
+def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArray:
+    """Which of `k` topics each column of the counts becomes, merging the pair that loses least until k are left.
+
+    The first `fixed` columns are not merged with each other and keep their places.
+
+    >>> import numpy as np
+    >>> words = np.array([[4.0, 8.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 5.0]])
+    >>> merging(words, np.array([[6.0, 0.0, 0.0], [0.0, 12.0, 5.0]]), 2).tolist()
+    [0, 0, 1]
+    """
+    tables = words.astype(np.float64), documents.astype(np.float64)
+    count = words.shape[1]
+    alone, into, pairs = _values(*tables), np.arange(count), _alike(*tables)
+    pairs[:fixed, :fixed] = False
+    loss = np.full((count, count), np.inf)
+
+    def look(a: int, others: NDArray) -> None:
+        for at in np.array_split(others, max(1, len(others) // _NEAR)):
+            both = _values(*(t[:, [a]] + t[:, at] for t in tables))
+            loss[a, at] = loss[at, a] = alone[a] + alone[at] - both
+
+    for a in range(count):
+        look(a, a + 1 + np.flatnonzero(pairs[a, a + 1 :]))
+    for _ in range(count - k):
+        if not np.isfinite(loss).any():  # those most alike are all merged
+            left = np.unique(into)
+            for a in left:
+                look(a, left[(left > a) & (left >= fixed)])
+        a, b = sorted(divmod(int(loss.argmin()), count))
+        for table in tables:
+            table[:, a] += table[:, b]
+        alone[a] = _values(*(table[:, [a]] for table in tables))[0]
+        into[into == b], loss[b], loss[:, b] = a, np.inf, np.inf
+        pairs[a] = pairs[:, a] = (pairs[a] | pairs[b]) & ((np.arange(count) >= fixed) | (a >= fixed))
+        pairs[b] = pairs[:, b] = pairs[a, a] = False
+        look(a, np.flatnonzero(pairs[a]))
+    return np.unique(into, return_inverse=True)[1]
+
+
+def merged(table: NDArray, into: NDArray) -> NDArray:
+    """The columns of a table (or numbers, one a topic) added up as `merging` says."""
+    join = np.zeros((len(into), into.max() + 1), dtype=table.dtype)
+    join[np.arange(len(into)), into] = 1
+    return np.ascontiguousarray(table @ join)
+
+
+def halved(documents: NDArray, rng: np.random.Generator) -> NDArray:
+    """Counts of documents by topic with every topic split in two, side by side: each document leans to one half.
+
+    With words that are alike in both halves a sweep then gives each half the words of the documents that lean to it.
+    """
+    low, high = (documents.dtype.type(share) for share in (1 - _APART, _APART))
+    leans = np.where(rng.random(documents.shape) < 0.5, low, high)
+    return np.hstack([documents * leans, documents * (1 - leans)])
+
+
+def _values(words: NDArray, documents: NDArray) -> NDArray:
+    """What each topic adds to the log-likelihood."""
+    totals = words.sum(axis=0)
+    return xlogy(words, words).sum(axis=0) - xlogy(totals, totals) + xlogy(documents, documents).sum(axis=0)
+
+
+def _alike(words: NDArray, documents: NDArray) -> NDArray:
+    """Pairs of topics worth a look: of each one those most alike in words and documents (Bhattacharyya)."""
+    affinity = sum(
+        root.T @ root for root in (np.sqrt(t / np.maximum(t.sum(axis=0), 1e-300)) for t in (words, documents))
+    )
+    count = len(affinity)
+    np.fill_diagonal(affinity, -1)
+    near = np.zeros((count, count), dtype=bool)
+    order = np.argsort(-affinity, axis=1, kind="stable")[:, : min(_NEAR, count - 1)]
+    near[np.arange(count)[:, None], order] = True
+    return near | near.T
