@@ -22,7 +22,7 @@ def test_a_step_is_em(beta, dtype, rng):
     scheme = TemperedEM(sp.csr_array(X), 3, beta)
     theta, phi = rng.dirichlet(np.ones(3), 20).astype(dtype), rng.dirichlet(np.ones(12), 3).astype(dtype)
     room = scheme.begin(rng)
-    state = {name: np.zeros_like(room[name]) for name in ("documents", "words")}
+    state = {**room, **{name: np.zeros_like(room[name]) for name in ("documents", "words")}}
     state["documents"][:, :3], state["words"][:, :3] = theta, phi.T
     new, objective = scheme.step(state)
     theta, phi = theta.astype(float), phi.astype(float)

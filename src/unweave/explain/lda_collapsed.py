@@ -16,19 +16,13 @@ from numpy.typing import NDArray
 
 from unweave.explain.lda_corpus import Corpus, dealt_start
 from unweave.explain.lda_priors import Sums, expected_sums, learn_alpha, learn_eta
-from unweave.explain.topic_moves import halved, merged, merging
+from unweave.explain.topic_moves import FIRST, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
 from unweave.kernels.lda import collapsed_range
 from unweave.solve.iterate import Loop
 
 LEARN_FROM, LEARN_EVERY = 5, 5  # sweeps: priors learned from a start that means nothing would be thrown far off
 _STEPS = 2  # of the fixed point each time
 _PASSES = 2  # over a document in a sweep; the second finds its words in cache
-# Set on planted topics, and on AP, part of 20 Newsgroups and docstrings of SciPy and scikit-learn.
-_FIRST = 30  # sweeps with twice the topics before those most alike are merged
-_CALM = 20.0  # times `tol`: when the objective falls by less, topics are split and merged
-_ROUNDS = 4  # of these, each when the fall has halved
-_SPLIT = 12  # sweeps with every topic split in two
-_PATIENCE, _HOPE = 30, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
 
 
 def sweep(corpus: Corpus, state: dict, seeds: NDArray | None = None) -> tuple[dict, float]:
@@ -79,12 +73,12 @@ class Collapsed:
             "words": dealt_start(corpus.X, k, rng), "documents": documents, "alpha": self.alpha, "eta": self.eta,
             "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": int(rng.integers(2**62)),
         }  # fmt: skip
-        wide = self._widely(state, _FIRST)
+        wide = self._widely(state, FIRST)
         return {**self._merged(wide, self._merging(wide)), "alpha": self.alpha}
 
     def step(self, state: dict) -> tuple[dict, float]:
         before = state["value"]
-        if state["rounds"] < _ROUNDS and state["fall"] <= _CALM * self.tol / 2 ** state["rounds"]:
+        if due_for_repair(state, self.tol):
             found = self._repaired(state)
             state = {**(found or state), "rounds": state["rounds"] + 1}
         new, value = sweep(self.corpus, state, self.seeds)
@@ -98,23 +92,16 @@ class Collapsed:
     def _repaired(self, state: dict) -> dict | None:
         """The state after topics were split and merged, if that pays."""
         rng = np.random.default_rng((state["seed"], state["rounds"]))
-        words, k = state["words"] / 2, self.corpus.k
+        words = state["words"] / 2
         split = {**state, "words": np.hstack([words, words]), "documents": halved(state["documents"], rng)}
-        wide = self._widely(split, _SPLIT)
+        wide = self._widely(split, SPLIT)
         into = self._merging(wide)
-        if np.array_equal(into[:k], into[k:]):  # the halves fell together again
+        if fell_back(into):
             return None
-        new, former = self._merged(wide, into), np.inf
+        new = self._merged(wide, into)
         if self.learn[0]:
             new["alpha"] = merged(np.tile(state["alpha"] / 2, 2), into)
-        for _ in range(_PATIENCE):
-            new, value = sweep(self.corpus, new, self.seeds)
-            if value < state["value"]:
-                return new
-            if value - state["value"] > _HOPE * (former - value):
-                return None
-            former = value
-        return None
+        return paid(lambda trial: sweep(self.corpus, trial, self.seeds), new, state["value"])
 
     def _widely(self, state: dict, sweeps: int) -> dict:
         """Some sweeps with twice the topics, the priors shared out between the halves."""

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.table import check_table
+from unweave.explain.perplexity import log_sum
 from unweave.explain.plsa_em import TemperedEM
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
@@ -105,18 +106,26 @@ class PLSA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transform
             need_words(X)
             k = self._number()
             scheme = TemperedEM(X, k, self._temper())
-            loop = make_loop(self, X)
+            loop = scheme.pace(make_loop(self, X))
             state, history = iterate(scheme.step, scheme.begin(generator(self.random_state)), loop)
-            self.history_, self.n_iter_, self.objective_ = history, len(history), float(history.objective[-1])
-            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
+            self.history_, self.n_iter_ = history, len(history)
             self.plan_ = Plan(
                 f"{X.shape[0]}×{X.shape[1]} counts ≈ P(z|d) · P(w|z), {k} topics", "expectation–maximisation", "", "",
-                "documents dealt out at random", ["the EM step is the multiplicative update of KL"],
+                "twice the topics, words dealt out at random, those most alike merged",
+                ["the EM step is the multiplicative update of KL"],
             )  # fmt: skip
             self._publish(X, *scheme.tables(state))
+            self.objective_ = self._value(X)
+            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
             if loop.checkpoint is not None and history.stopped != "interrupted":
                 loop.checkpoint.remove()
         return self
+
+    def _value(self, X: sp.csr_array) -> float:
+        """Minus the (tempered) log-likelihood of the words under the topics and mixtures as they are."""
+        beta = self._temper()
+        theta, phi = self.codes_.astype(np.float64) ** beta, np.maximum(self.topics_, 1e-30) ** beta
+        return -log_sum(theta, phi, X) / beta
 
     def _temper(self) -> float:
         beta = number(self.temper, "temper", 1e-6)

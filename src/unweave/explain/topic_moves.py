@@ -13,12 +13,45 @@ Reference: Ueda, Nakano, Ghahramani and Hinton (2000), SMEM algorithm for mixtur
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
 _NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
 _APART = 0.9  # share of a document's words of a topic that goes to one of its halves
+
+# Set on planted topics, and on AP, part of 20 Newsgroups and docstrings of SciPy and scikit-learn.
+FIRST = 30  # sweeps with twice the topics before those most alike are merged
+SPLIT = 12  # sweeps with every topic split in two, once a fit has nearly settled
+_CALM = 20.0  # times `tol`: when the objective falls by less, topics are split and merged
+_ROUNDS = 4  # of these, each when the fall has halved
+_PATIENCE, _HOPE = 30, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
+
+
+def due_for_repair(state: dict, tol: float) -> bool:
+    """Whether a fit whose objective fell by ``state["fall"]`` is calm enough for another of its ``rounds``."""
+    return state["rounds"] < _ROUNDS and state["fall"] <= _CALM * tol / 2 ** state["rounds"]
+
+
+def paid(step: Callable[[dict], tuple[dict, float]], state: dict, best: float) -> dict | None:
+    """The state once steps have brought it below the objective `best`, None if they do not."""
+    former = np.inf
+    for _ in range(_PATIENCE):
+        state, value = step(state)
+        if value < best:
+            return state
+        if value - best > _HOPE * (former - value):
+            return None
+        former = value
+    return None
+
+
+def fell_back(into: NDArray) -> bool:
+    """Whether the halves of every topic were merged again, so that nothing has changed."""
+    first, second = np.split(into, 2)
+    return np.array_equal(first, second)
 
 
 def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArray:
