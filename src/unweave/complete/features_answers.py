@@ -58,7 +58,7 @@ class Informed(Sampled):
         Parameters
         ----------
         users, items, rows, unknown
-            As for every recommender: ids (or positions with ``rows=True``), or a dense table; an unknown id is an error,
+            As for every recommender: ids (positions with ``rows=True``), or a dense table; an unknown id is an error,
             or with ``unknown="mean"`` predicted from the mean and the bias of the other side.
         clip : bool
             Keep predictions within the range of the ratings of the fit.
