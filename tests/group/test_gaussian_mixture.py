@@ -247,6 +247,50 @@ def test_named_starts_and_restarts(init):
     assert many.lower_bound_ >= one.lower_bound_ - 0.05 and "Start: " + init in str(many.plan_)
 
 
+@pytest.mark.parametrize("model", [GaussianMixture, BernoulliMixture])
+@pytest.mark.parametrize("init", ["k-means", "random"])
+@pytest.mark.parametrize("holes", [0.0, 0.2])
+def test_more_starts_never_end_lower(model, init, holes, dtype):
+    X, _ = blobs(250, 4, 5, seed=11, spread=1.5)
+    X = (with_holes(X, holes) if holes else X).astype(dtype)
+    weights = np.random.default_rng(0).random(250)
+    bounds = []
+    for n_init in (1, 2, 5):
+        fitted = model(4, init=init, n_init=n_init, missing="nan", random_state=3).fit(X, sample_weight=weights)
+        bounds.append(fitted.lower_bound_)
+        assert fitted.n_components_ == 4 and len(fitted.history_) == fitted.n_iter_
+    assert bounds == sorted(bounds)
+
+
+def test_starts_differ_where_k_means_finds_one():
+    # A small flat cloud across a long one: k-means cuts the long one whatever its seed, its mixture stays cut.
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, (8, 0.3), (400, 2)), rng.normal(0, (0.3, 3), (400, 2))])
+    from unweave.group.centres import trial_centres
+
+    found = [trial_centres(X, 2, np.random.default_rng(seed), 0) for seed in range(3)]
+    assert all(np.allclose(np.sort(c, axis=0), np.sort(found[0], axis=0), atol=1e-6) for c in found)
+    others = [trial_centres(X, 2, np.random.default_rng(0), trial) for trial in range(1, 4)]
+    assert len({tuple(np.sort(c, axis=0).round(6).ravel()) for c in [found[0], *others[:2]]}) == 3
+    truth = {"means": np.zeros((2, 2)), "covariances": np.array([np.diag([64, 0.09]), np.diag([0.09, 9.0])])}
+    best = GaussianMixture(2, init=truth).fit(X).lower_bound_
+    assert GaussianMixture(2, n_init=5).fit(X).lower_bound_ > best - 1e-3
+
+
+def test_several_starts_resume_from_a_checkpoint(tmp_path):
+    X, _ = blobs(spread=1.0)
+    path, whole = tmp_path / "fit", GaussianMixture(3, n_init=3, tol=0, max_iter=9).fit(X)
+
+    def stop(progress):
+        if progress.iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        GaussianMixture(3, n_init=3, checkpoint=path, callback=stop, tol=0, max_iter=9).fit(X)
+    rest = GaussianMixture(3, n_init=3, checkpoint=path, tol=0, max_iter=9).fit(X)
+    assert np.array_equal(rest.means_, whole.means_) and rest.n_iter_ == 9 and not path.exists()
+
+
 def test_given_covariances_stay_and_vanishing_ones_are_k_means():
     X, _ = blobs(500, 3, 4, seed=8)
     hard = KMeans(4, init=X[:4], tol=0, max_iter=100).fit(X)

@@ -55,6 +55,69 @@ def test_planted_symbols_are_found(rng):
     assert model.n_parameters_ == 1 + 2 + 4 and "8 starts" in str(model.plan_)
 
 
+def symbols_of(rng, transition, shown, n):
+    """Symbols of a chain, and log p of them under the chain itself."""
+    states = np.zeros(n, int)
+    for t in range(1, n):
+        states[t] = rng.choice(len(shown), p=transition[states[t - 1]])
+    x = (rng.random(n)[:, None] > np.cumsum(shown, axis=1)[states]).sum(axis=1).clip(max=shown.shape[1] - 1)
+    steps, _, _ = plain.forward_backward(np.log(shown[:, x].T), np.full(len(shown), 1 / len(shown)), transition)
+    return x[:, None], float(np.sum(steps))
+
+
+def staying(rng, k, stay):
+    return (1 - stay) * rng.dirichlet(np.ones(k), k) + stay * np.eye(k)
+
+
+CHAINS = {
+    "stay": lambda rng: (staying(rng, 4, 0.9), rng.dirichlet(np.full(8, 0.7), 4)),
+    "fast": lambda rng: (staying(rng, 3, 0.0), rng.dirichlet(np.full(7, 0.3), 3)),
+    "cycle": lambda rng: (0.92 * np.roll(np.eye(4), 1, axis=1) + 0.02, rng.dirichlet(np.full(5, 0.5), 4)),
+    "alternate": lambda rng: (np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])),
+    "coins": lambda rng: (np.array([[0.95, 0.05], [0.1, 0.9]]), np.array([[0.5, 0.5], [0.9, 0.1]])),
+}
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_symbols_end_as_likely_as_under_the_chain_that_made_them(kind):
+    good = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        transition, shown = CHAINS[kind](rng)
+        X, truth = symbols_of(rng, transition, shown + 1e-9, 1000)
+        good += HiddenMarkov(len(shown), emission="discrete").fit(X).score(X) * len(X) >= truth
+    assert good >= 2
+
+
+def test_a_fit_does_not_end_at_the_saddle_where_states_are_alike():
+    rng = np.random.default_rng(1)
+    transition, shown = CHAINS["coins"](rng)
+    X, truth = symbols_of(rng, transition, shown, 2000)
+    start = {"start": np.full(2, 0.5), "transition": np.array([[0.6, 0.4], [0.4, 0.6]])}
+    start["probabilities"] = np.array([[0.652, 0.348], [0.648, 0.352]])
+    model = HiddenMarkov(2, emission="discrete", init=start, max_iter=500).fit(X)
+    assert model.score(X) * 2000 >= truth and model.n_iter_ > 10 and "of what the states explain" in str(model.history_)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_units_do_not_change_when_a_fit_ends(scale):
+    X, _, _, _ = planted(np.random.default_rng(0), 900, apart=1.5)
+    one, other = HiddenMarkov(3).fit(X), HiddenMarkov(3).fit(scale * X + 7 * scale)
+    assert one.n_iter_ == other.n_iter_
+    np.testing.assert_allclose(scale * one.means_ + 7 * scale, other.means_, rtol=1e-4)
+
+
+def test_numbers_of_states_are_found_for_rows_and_for_symbols():
+    for k in (3, 5):
+        rng = np.random.default_rng(k)
+        X, _, _, _ = planted(rng, 1200, stay=0.9, apart=3.0, k=k, d=k)
+        assert HiddenMarkov("auto").fit(X).n_components_ == k
+        transition = np.full((k, k), 0.1 / (k - 1))
+        np.fill_diagonal(transition, 0.9)
+        symbols, _ = symbols_of(rng, transition, 0.7 * np.eye(k, 8) + 0.3 / 8, 1500)
+        assert HiddenMarkov("auto", emission="discrete").fit(symbols).n_components_ == k
+
+
 def test_order_in_time_tells_states_apart_that_rows_do_not(rng):
     X, states, _, _ = planted(rng, 4000, stay=0.98, apart=1.5, k=2)
     labels = HiddenMarkov(2).fit(X).labels_

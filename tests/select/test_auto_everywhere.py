@@ -1,5 +1,7 @@
 """``"auto"`` is one mechanism: every model that has a number chooses it, keeps ``choice_`` and says it in its plan."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,9 @@ import unweave
 from unweave.select import Choice, auto_count
 from unweave.select.auto import Counting
 from unweave.select.auto_search import even_rows
+from unweave.select.climb import told_apart
 from unweave.select.completion import Completion
+from unweave.select.criteria import BIC
 from unweave.select.held_out import HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -186,6 +190,57 @@ def test_rings_are_two_clusters_for_cure(rng):
     X = np.column_stack([np.cos(turn), np.sin(turn)]) * np.repeat([1.0, 3.0], 300)[:, None]
     model = unweave.CURE("auto").fit(X)
     assert (model.choice_.best, model.choice_.by) == (2, "separation")
+
+
+def rings(rng, n=4000, noise=0.01):
+    turn = rng.uniform(0, 2 * np.pi, n)
+    return (
+        np.column_stack([np.cos(turn), np.sin(turn)])
+        * (np.repeat([1.0, 3.0], n // 2) + noise * rng.normal(size=n))[:, None]
+    )
+
+
+def test_a_mixture_says_when_no_number_of_gaussians_fits(rng, tmp_path):
+    began = time.process_time()
+    model = unweave.GaussianMixture("auto").fit(rings(rng))
+    assert time.process_time() - began < 10
+    assert model.choice_.best <= 20 and "side by side in 2 groups" in model.choice_.note
+    assert model.choice_.note in model.plan_.reasons and model.choice_.note in str(model.choice_)
+    assert unweave.load(model.save(tmp_path / "m.unweave")).choice_.note == model.choice_.note
+
+
+def test_a_search_that_ends_at_its_limit_says_so():
+    choice = told_apart(lambda ks: search_of({k: -float(k) for k in ks}), 60, BIC(), lambda k: k)
+    assert choice.best == 60 and "bic still improves at 60" in choice.note and len(choice.scores) < 30
+    choice = told_apart(lambda ks: search_of({k: abs(k - 33.0) for k in ks}), 160, BIC(), lambda k: k)
+    assert choice.best == 33 and choice.note == "" and len(choice.scores) < 32
+
+
+def search_of(scores):
+    return Choice(min(scores, key=scores.get), scores, {}, "bic", "BIC", "n_components", False)
+
+
+@pytest.mark.parametrize("k, d, n", [(3, 2, 400), (6, 4, 1500), (28, 2, 3000)])
+def test_a_mixture_of_blobs_finds_their_number_and_says_nothing_else(k, d, n, rng):
+    corners = 7.0 * np.stack(np.unravel_index(np.arange(k), (6,) * d), axis=1)
+    X = corners[rng.integers(k, size=n)] + rng.normal(size=(n, d))
+    model = unweave.GaussianMixture("auto").fit(X)
+    assert model.choice_.best == model.n_components_ == k and model.choice_.note == ""
+
+
+COUNTS = {
+    "counts": lambda rng, M: rng.poisson(8 * M / M.mean()),
+    "few counts": lambda rng, M: rng.poisson(2 * M / M.mean()),
+    "more spread than counts": lambda rng, M: rng.poisson(10 * M / M.mean() * rng.gamma(5, 0.2, M.shape)),
+    "factors about one": lambda rng, M: M * np.exp(0.15 * rng.standard_normal(M.shape)),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTS)
+def test_parts_of_counts_are_numbered_right(kind, rng):
+    k = 4
+    M = rng.gamma(0.6, 1, (100, k)) @ rng.gamma(0.6, 1, (k, 30))
+    assert unweave.NMF("auto", loss="kl").fit(COUNTS[kind](rng, M).astype(float)).choice_.best == k
 
 
 def test_verbose_shows_the_search(rng, capsys):

@@ -9,6 +9,7 @@ from unweave.factorization.settings import generator, number, whole
 from unweave.group import gaussian_shapes as shapes
 from unweave.group import gaussian_start as start
 from unweave.group.gaussian_family import GaussianFamily
+from unweave.group.gaussian_ridges import groups_apart
 from unweave.group.mixture_base import BaseMixture
 
 
@@ -28,7 +29,8 @@ class GaussianMixture(BaseMixture):
     Parameters
     ----------
     n_components : int or "auto", default=1
-        "auto" takes the number with the best BIC (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number with the best BIC (:func:`unweave.select.auto_count`), kept as ``choice_``. It looks
+        beyond 20 only while components stand apart; rings or crescents have no number, and ``choice_.note`` says so.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Each component its own matrix, all one matrix, own variances of columns, or one own variance.
     covariances : array or float, optional
@@ -132,6 +134,12 @@ class GaussianMixture(BaseMixture):
         self.precisions_cholesky_ = shapes.precision_factors(kind, self.covariances_)
         self.precisions_ = shapes.precisions(kind, self.precisions_cholesky_)
         self.n_parameters_ = k - 1 + k * d + (shapes.n_parameters(kind, k, d) if self.covariances is None else 0)
+
+    def _groups_apart(self) -> int:
+        """How many groups the components form, those that lie side by side taken as one."""
+        k, d = self.means_.shape
+        factors = shapes.each(self.covariance_type, self.precisions_cholesky_, k, d)
+        return groups_apart(self.weights_, self.means_, factors)
 
     def _reasons(self):
         fixed = ", as given" if self.covariances is not None else f", at least {self.reg_covar:g}"

@@ -32,8 +32,9 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Number of states; "auto" takes that with the best BIC on 20 000 rows at most, in stretches of 1000 that are
-        spread evenly; kept as ``choice_``.
+        Number of states; "auto" takes that with the best BIC, in which a parameter of a state costs the logarithm of
+        the rows of that state, on 20 000 rows at most, in stretches of 1000 that are spread evenly; kept as
+        ``choice_``.
     emission : {"gaussian", "discrete"}, default="gaussian"
         Discrete: X is one column of symbols 0 … S − 1, or a list of sequences of them.
     covariance_type : {"diag", "full"}, default="diag"
@@ -46,14 +47,17 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         Pseudo-count of each symbol; for Gaussian states that many pseudo-rows with the variance of each column within
         k clusters of the rows, which keeps covariances from collapsing (the likelihood is unbounded without).
     n_init : int, optional
-        Starts, of which the best after 10 steps goes on. By default 1 for Gaussian states (which start from k-means)
-        and 5 for discrete ones (which start at random).
+        Starts that race on 20 000 rows at most (20 steps, then twice as many for the better half, and so on); the best
+        goes on with all rows, and iterations are counted from there. By default 6 for Gaussian states (k-means, rows
+        far apart, any rows) and 8 for discrete ones (random shares, states that stay more or less often).
     init : dict, optional
         Arrays to begin with instead: ``start`` (k,), ``transition`` (k, k), and ``means`` and ``covariances``, or
         ``probabilities`` (k, symbols).
     max_iter : int, default=200
     tol : float, default=1e-4
-        Stop when a step raises the objective, counted for each row of X, by no more than this.
+        Stop when a step gains no more than this share of what the states explain: log p(X) beyond that of a single
+        state, counted as one nat at least and as one a row at most. So a fit does not end at a saddle, where all states
+        are alike; 0 never stops early.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 

@@ -53,7 +53,7 @@ def chooses(fit: Callable) -> Callable:
         choice.name = name
         self.choice_ = choice
         found = fit(self, X, *args, **more)
-        self.plan_.reasons.append(choice.reason)
+        self.plan_.reasons.extend([choice.reason, choice.note] if choice.note else [choice.reason])
         return found
 
     return chosen

@@ -36,6 +36,8 @@ class Choice:
         Fitted with the best number to the whole table; None if the search was ended before its end.
     history : History
         What happened, one entry a number tried.
+    note : str
+        What else is to be said, such as that no number fits; empty as a rule.
     """
 
     best: int
@@ -48,6 +50,7 @@ class Choice:
     skipped: dict[int, str] = field(default_factory=dict)
     best_estimator: Any = None
     history: History = field(default_factory=History)
+    note: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -106,4 +109,4 @@ class Choice:
             error = f" ± {self.errors[k]:.2g}" if k in self.errors else ""
             lines.append(f"{k:>5}  {score:.6g}{error}{'  ← best' if k == self.best else ''}")
         lines += [f"{k:>5}  not scored: {why}" for k, why in self.skipped.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, self.note] if self.note else lines)

@@ -34,6 +34,43 @@ def _highest(choice: Choice) -> int:
     return max(choice.best, max(choice.scores, key=lambda k: sign * choice.scores[k]))
 
 
+def told_apart(tried: Tried, most: int, criterion: Criterion, groups: Callable[[int], int]) -> Choice:
+    """Every number up to 20, then √2 times as many as long as the best is among the last tried, and between: for
+    densities, whose BIC may fall for long.
+
+    Components that describe one shape bit by bit lie side by side: where ``groups(best)``, the number of groups that
+    the components of the best number lie in, is below a quarter of them, more of them find no more groups, and the
+    search ends. A note says so.
+    """
+    last = min(_FIRST, most)
+    choice = tried(list(range(1, last + 1)))
+    seen: dict[int, int] = {}
+
+    def tiles(k: int) -> bool:
+        seen.setdefault(k, groups(k))
+        return 4 * seen[k] < k
+
+    while last < most and choice.best > 0.75 * last and not choice.interrupted and not tiles(choice.best):
+        last = min(most, math.ceil(last * math.sqrt(2)))
+        choice = joined(choice, tried([last]), criterion)
+    while choice.best > _FIRST and not choice.interrupted and (middles := _middles(choice)):
+        choice = joined(choice, tried(middles), criterion)
+    if not choice.interrupted and choice.best > 4 and tiles(choice.best):
+        choice.note = _side_by_side(choice, seen[choice.best], last)
+    elif most > _FIRST and choice.best > 0.75 * most:
+        choice.note = f"no number of Gaussians fits this table well: {choice.by} still improves at {choice.best}"
+    return choice
+
+
+def _side_by_side(choice: Choice, groups: int, last: int) -> str:
+    falls = f"{choice.by} still improves at {last}, but " if choice.best == last else ""
+    held = f"{groups} group{'s' * (groups > 1)}"
+    return (
+        f"no number of Gaussians fits this table well: {falls}the {choice.best} components lie side by side in {held}; "
+        "for the groups try SpectralClustering or CURE"
+    )
+
+
 def climb(tried: Tried, most: int, criterion: Criterion) -> Choice:
     """1, 2, 4, 8, … until the scores turn, then the middles of the gaps beside the best: for curves with one valley.
 
