@@ -193,7 +193,7 @@ def test_refusals(rng):
         with pytest.raises(kind, match=message):
             fit(X, user_features=bad)
     with pytest.raises(ValueError, match="alternating least squares"):
-        unweave.MatrixCompletion(2, solver="gibbs").fit(X, user_features=F)
+        unweave.MatrixCompletion(2, solver="sgd").fit(X, user_features=F)
     short = ratings({"u": [1, 2], "i": [1, 2]}, user="u", item="i")
     with pytest.raises(ValueError, match="does not know the user 2; add a row"):
         fit(short, user_features=features({"u": [1], "a": [2]}, id="u"))

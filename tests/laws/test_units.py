@@ -63,13 +63,14 @@ def test_any_units(name, a, b, seed):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("options", [{}, {"solver": "gibbs", "max_iter": 15}], ids=["squares", "gibbs"])
 @pytest.mark.parametrize(
     "with_", [("timestamps",), ("user_features", "item_features"), ("timestamps", "item_features")]
 )
 @settings(max_examples=2, deadline=None)
 @given(a=st.sampled_from([0.05, 20.0]), seed=st.integers(0, 10**6))
-def test_any_units_with_times_and_features(with_, a, seed):
-    ours, theirs, spread, _ = both({"time_bins": 2}, seed, a, 3.0, with_)
+def test_any_units_with_times_and_features(with_, options, a, seed):
+    ours, theirs, spread, _ = both({"time_bins": 2, **options}, seed, a, 3.0, with_)
     np.testing.assert_allclose(ours, theirs, atol=1e-6 * spread)
 
 

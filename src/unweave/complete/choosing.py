@@ -97,7 +97,7 @@ def _search(trial: Trial, rank: int, auto: bool, given: tuple[float, float] | No
 
     Halving a rank needs to gain nothing but the vectors that are saved: an error that is no larger.
     """
-    model, alone = trial.model, _biases(trial, given)
+    model, alone = trial.model, biases_alone(trial, given)
     model.rank_path_ = {0: trial.told(alone.errors)}
     best = _vectors(trial, rank, alone.bias_ridge, given)
     model.rank_path_[rank] = trial.told(best.errors)
@@ -118,7 +118,8 @@ def _search(trial: Trial, rank: int, auto: bool, given: tuple[float, float] | No
     return best.rank, best.ridge, best.bias_ridge
 
 
-def _biases(trial: Trial, given) -> Found:
+def biases_alone(trial: Trial, given) -> Found:
+    """The best ridge of a model without vectors."""
     if given is not None:
         return Found(0, given[1], given[1], {given[1]: trial.errors(0, given[1], given[1])})
     entries = trial.train.X.nnz / max(trial.train.shape)

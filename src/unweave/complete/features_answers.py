@@ -6,16 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.complete import posterior
 from unweave.complete.counted import counted_half
 from unweave.complete.drift import Calendar, Drift, drift_at
+from unweave.complete.drift_first import less_levels
 from unweave.complete.drift_times import entry_times, pair_times
 from unweave.complete.features import row_of, rows_for, same_width, table_of
 from unweave.complete.features_guided import Less
 from unweave.complete.features_join import ids_of
 from unweave.complete.features_side import Towards, from_features
+from unweave.complete.gibbs_sides import shifts
 from unweave.complete.held_out import observed
 from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.newcomer import read_ratings
@@ -142,6 +146,11 @@ class Informed(Sampled):
         X = named(self, aligned(self, X)) if is_table(X) else X
         with single_blas():
             table = observed(reopen_table(self, X, self.missing, self._learned))
+            if self._draws:
+                table = observed(self._units.inward(table))
+                shift = self._shift(user_features, X, table)
+                table = table if timestamps is None else self._undrifted(X, timestamps, table)
+                return posterior.codes(self.draws_, table, self._units, shift)
             self._towards = self._pull(user_features, X, table)
             try:
                 table = observed(self._units.inward(table))
@@ -178,7 +187,7 @@ class Informed(Sampled):
         return self._prior("item", None).astype(self.components_.dtype)
 
     def _row_code(self, items, values):
-        if not hasattr(self, "user_features_"):
+        if self._draws or not hasattr(self, "user_features_"):
             return super()._row_code(items, values)
         return self._code_about(self._prior("user", None), items, values)
 
@@ -186,6 +195,13 @@ class Informed(Sampled):
         """The code of a row with these entries, pulled towards `prior`."""
         if not len(items):
             return prior.astype(self.components_.dtype)
+        if self._draws:
+            row = sp.csr_array((values, items, np.array([0, len(items)])), shape=(1, self.components_.shape[1]))
+            table = observed(self._units.inward(Observed(row.astype(self.components_.dtype), self._learned.loss)))
+            off = (prior - super()._blank_code())[None, :]
+            return posterior.codes(
+                self.draws_, table, self._units, shifts(off, len(self.draws_["alphas"]), self._units)
+            )[0]
         free = np.zeros_like(prior)
         free[self._free("user")] = prior[self._free("user")]
         off = free @ self.components_[:, items].astype(np.float64)
@@ -228,6 +244,14 @@ class Informed(Sampled):
             out[at] = self._prior(what, row)
         return out
 
+    def _shift(self, given, X, table: Observed) -> NDArray | None:
+        """What features add to the prior means of the rows of a table, in every draw; those of nobody add nothing."""
+        if given is None:
+            return None
+        record = self._record("user")
+        rows = same_width(table_of(given, table.shape[0], ids_of(X, "user"), "user")[0], record, "user")
+        return shifts(from_features(record, rows), len(self.draws_["alphas"]), self._units)
+
     def _pull(self, given, X, table: Observed) -> NDArray | float:
         """What the codes of the rows of a table are pulled towards."""
         if given is None and not hasattr(self, "user_features_"):
@@ -247,8 +271,16 @@ class Informed(Sampled):
         rows = np.repeat(np.arange(t.n_rows), np.diff(t.indptr))
         calendar = Calendar(drift["first"], drift["span"], drift["edges"])
         mine = Drift(rows, t.indices.astype(np.int64), times, table.shape, calendar, drift["ridge"], drift["scale"])
-        Z = self._standard_components()
-        parts = mine.settle(drift["bins"] / self.spread_, lambda off: self._left_over(Less(table, off), Z))
+        if self._draws:
+            levels = drift["levels"] / self.spread_
+            left_over = less_levels(table, levels, drift["level_ridge"], self._power())
+        else:
+            Z = self._standard_components()
+
+            def left_over(off):
+                return self._left_over(Less(table, off), Z)
+
+        parts = mine.settle(drift["bins"] / self.spread_, left_over)
         return Less(table, mine.at_entries(parts))
 
     def _influence_of(self, asked, items, values, item):

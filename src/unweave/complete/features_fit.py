@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from unweave.complete.choosing import choose_bins
+from unweave.complete.drift_first import level_ridge, take_off
 from unweave.complete.drift_times import entry_times
 from unweave.complete.features import table_of
 from unweave.complete.features_answers import Informed
 from unweave.complete.features_guided import Guide, GuidedAlternate, Less
 from unweave.complete.features_join import ids_of, joined
 from unweave.complete.features_side import Side
+from unweave.complete.gibbs_sides import DrawnSide
 from unweave.complete.held_out import observed
 from unweave.complete.ratings import refuse_triples
 from unweave.complete.sgd import how_to_descend
@@ -75,7 +77,7 @@ class Guided(Informed):
 
     def _forget(self) -> None:
         """Drop what only a fit under way needs."""
-        for name in ("_known", "_guide", "_columns", "_dates", "_towards"):
+        for name in ("_known", "_guide", "_columns", "_dates", "_towards", "_sides"):
             self.__dict__.pop(name, None)
 
     def _gathered(self, X, objective: Objective) -> Guide | None:
@@ -83,8 +85,10 @@ class Guided(Informed):
         known = self._known
         if all(given is None for given in known):
             return None
-        if self._draws or how_to_descend(self.solver) is not None:
-            raise ValueError(f"timestamps and features need alternating least squares, not solver={self.solver!r}")
+        if how_to_descend(self.solver) is not None:
+            raise ValueError(
+                f"timestamps and features need alternating least squares or 'gibbs', not solver={self.solver!r}"
+            )
         table = observed(objective)
         given = zip(known[1:], table.shape, ("user", "item"), strict=True)
         read = [(None, None) if g is None else table_of(g, size, ids_of(X, what), what) for g, size, what in given]
@@ -111,6 +115,25 @@ class Guided(Informed):
         if guide is None or guide.times is None or self.time_bins != "auto":
             return guide
         return replace(guide, n_bins=choose_bins(self, centred, loss))
+
+    def _prepare_draws(self, standard: Objective, loss) -> Objective:
+        """The table that a sampler works on, less its drift; sets ``drift_`` and the sides that have features."""
+        guide = self._guide
+        if guide is None:
+            return standard
+        sides = {"users": guide.users, "items": guide.items}
+        self._sides = {name: DrawnSide(side) for name, side in sides.items() if side is not None}
+        if guide.times is None:
+            return standard
+        table, ridge = observed(standard), level_ridge(self, observed(standard), loss)
+        self._rank, self.ridge_, self.bias_ridge_ = 0, ridge, ridge  # for the search of the bins
+        self._guide = self._with_bins(guide, table, loss)
+        assert self._guide is not None
+        less, drift = take_off(self, table, loss, self._guide, ridge)
+        for name in ("bins", "slopes", "levels"):
+            drift[name] = drift[name] * self.spread_
+        self.drift_ = {**drift, "dates": self._dates}
+        return less
 
     def _publish_guide(self, scheme: GuidedAlternate, state: dict, table: Observed) -> Observed:
         """Keep what newcomers and other times need, in units of the data; `table` less its drift, standardised."""

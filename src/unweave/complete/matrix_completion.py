@@ -57,8 +57,9 @@ class MatrixCompletion(Growing):
         An item's bias in a stretch, or the drift of a user, with so many ratings is shrunk to half.
     solver : "auto", "gibbs", "sgd", an :class:`SGD`, or the name of an update, default="auto"
         "gibbs" samples the Bayesian form of the model instead of minimising: more accurate, slower, and
-        :meth:`predict_std` says how sure it is. `ridge` and `weighting` then play no part. Its codes and components
-        are those of the draws side by side (100 at most), so that their product is the mean prediction. "sgd" is
+        :meth:`predict_std` says how sure it is. `ridge` then plays no part. Its codes and components are those of the
+        draws side by side (100 at most), so that their product is the mean prediction. Features move the prior means
+        of the vectors; drift is found first, beside biases alone, and taken off the ratings. "sgd" is
         stochastic gradient descent, with early stopping; an :class:`SGD` object sets its rate, momentum and schedule.
     max_iter : int, default=None
         Most sweeps; None is 50, 200 for "sgd", and 300 for "gibbs", which makes them all.
@@ -198,9 +199,12 @@ class MatrixCompletion(Growing):
         units = Units.of(objective)
         self.mean_, self.spread_ = units.mean, units.spread
         standard = units.inward(objective)
-        found = self._gibbs_rank() if self._draws else choose(self, standard, learned.loss)
-        self._rank, self.ridge_, self.bias_ridge_ = found
-        self._guide = self._with_bins(self._guide, standard, learned.loss)
+        if self._draws:
+            standard = self._prepare_draws(standard, learned.loss)
+            self._rank, self.ridge_, self.bias_ridge_ = self._gibbs_rank()
+        else:
+            self._rank, self.ridge_, self.bias_ridge_ = choose(self, standard, learned.loss)
+            self._guide = self._with_bins(self._guide, standard, learned.loss)
         codes = super()._fit_objective(standard, learned, *self._known)
         self._left = getattr(self._left, "plain", self._left)
         self._remember(self._given, objective)

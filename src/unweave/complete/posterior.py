@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.gibbs import draw_rows
+from unweave.complete.gibbs import draw_about, draw_rows
 from unweave.complete.units import Units
 from unweave.objectives import Observed
 
@@ -18,10 +18,11 @@ from unweave.objectives import Observed
 def kept(state: dict) -> dict[str, NDArray]:
     """The draws of a state, as arrays that are saved with the model."""
     n = max(1, state["n"])
-    draws = {name: state[name][:n] for name in ("draws", "precisions", "means", "alphas")}
+    more = [name for name in ("users_maps", "items_maps", "item_means") if name in state]
+    draws = {name: state[name][:n] for name in ("draws", "precisions", "means", "alphas", *more)}
     if not state["n"]:  # stopped before any was kept: the last state stands in
         d = state["items"].shape[1]
-        draws = {"draws": state["items"][None], "precisions": np.eye(d)[None], "means": np.zeros((1, d)),
+        draws |= {"draws": state["items"][None], "precisions": np.eye(d)[None], "means": np.zeros((1, d)),
                  "alphas": np.array([state["alpha"]])}  # fmt: skip
     return {name: np.ascontiguousarray(value) for name, value in draws.items()}
 
@@ -36,10 +37,11 @@ def components(draws: dict[str, NDArray], units: Units, dtype) -> NDArray:
     return Z.reshape(S * (d + 1), m).astype(dtype)
 
 
-def codes(draws: dict[str, NDArray], standard: Observed, units: Units) -> NDArray:
+def codes(draws: dict[str, NDArray], standard: Observed, units: Units, shift: NDArray | None = None) -> NDArray:
     """Codes (u, a, 1)/S of the rows of a table, drawn given each draw of the components, side by side.
 
-    `standard` is the standardised table; the codes are in units of the data.
+    `standard` is the standardised table; the codes are in units of the data. `shift` (rows × S × d) is what features
+    add to the prior means of the rows.
 
     The random numbers are the same for every row and come in pairs of opposite sign: a row's codes depend on nothing
     but its own entries, spread as they should, and their mean is nearly exact.
@@ -53,7 +55,11 @@ def codes(draws: dict[str, NDArray], standard: Observed, units: Units) -> NDArra
         H = np.hstack([items[s][:, :-1], np.ones((m, 1))])
         hyper = {"precision": draws["precisions"][s], "mean": draws["means"][s]}
         rest = data - items[s][table.indices, -1]
-        U[:, s, :d] = draw_rows(table, rest, H, hyper, float(draws["alphas"][s]), _every_row(normal[s], table))
+        alpha, numbers = float(draws["alphas"][s]), _every_row(normal[s], table)
+        if shift is None:
+            U[:, s, :d] = draw_rows(table, rest, H, hyper, alpha, numbers)
+        else:
+            U[:, s, :d] = draw_about(table, rest, H, hyper["mean"] + shift[:, s], hyper["precision"], alpha, numbers)
     U[:, :, :d] *= units.of_free(d + 1)
     return (U / S).reshape(table.n_rows, S * (d + 1)).astype(standard.dtype)
 

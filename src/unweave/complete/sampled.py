@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.complete import posterior
 from unweave.complete.counted import Strengths
 from unweave.complete.gibbs import Gibbs
+from unweave.complete.gibbs_sides import DrawnSide, item_record, user_record
 from unweave.complete.held_out import observed
 from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.recommend import Recommends, _paired
@@ -37,6 +38,11 @@ class Sampled(Recommends, BaseFactorization):
     n_components: Any
     max_iter: Any
     mean_: float
+    user_features_: dict
+    item_features_: dict
+    _reasons: Any
+    _columns: tuple
+    _sides: dict[str, DrawnSide] = {}  # of a fit under way
     ridge_: float
     _power: Any
     spread_: float = 1.0  # that of files written before there was one,
@@ -61,8 +67,11 @@ class Sampled(Recommends, BaseFactorization):
 
     def _gibbs_plan(self, objective, problem, rng):
         sweeps = SWEEPS if self.max_iter is None else whole(self.max_iter, "max_iter", 1)
-        scheme = Gibbs(observed(objective), self._rank, sweeps, rng, self._units.square)
-        reasons = [f"{scheme.kept} draws are kept of {sweeps} sweeps; a prediction is their mean, with its spread"]
+        scheme = Gibbs(observed(objective), self._rank, sweeps, rng, self._units.square, self._sides)
+        reasons = [
+            *self._reasons(),
+            f"{scheme.kept} draws are kept of {sweeps} sweeps; a prediction is their mean, with its spread",
+        ]
         title = "Gibbs sampling (Bayesian matrix factorisation)"
         return Plan(describe(objective, problem), title, "", "", "random", reasons), scheme, scheme.begin()
 
@@ -86,11 +95,26 @@ class Sampled(Recommends, BaseFactorization):
         self.item_bias_ = (self.spread_ * self.draws_["draws"][:, :, -1].mean(axis=0)).astype(table.dtype)
         self.n_components_, self._n_features_out = self._rank, len(self.components_)
         self._sentence = Problem(len(self.components_), self._learned.loss, Free(), Free())
-        self.codes_ = posterior.codes(self.draws_, observed(table), self._units)
+        self.codes_ = posterior.codes(self.draws_, observed(table), self._units, self._publish_maps())
         self.objective_ = self._units.square * self._mean_loss(observed(table))
         self.reconstruction_err_ = float(np.sqrt(2 * self.objective_))
         self.certificate_ = Certificate("none", 0.0, float("inf"), False, self.objective_)
         return self.codes_
+
+    def _publish_maps(self) -> NDArray | None:
+        """Keep what newcomers with features need; what the features of the rows of the fit add to their prior means."""
+        columns = dict(zip(("users", "items"), self._columns, strict=True))
+        maps = {name: self.draws_.pop(f"{name}_maps") for name in self._sides}
+        if "items" in maps:
+            means = self.draws_.pop("item_means")
+            side = self._sides["items"]
+            self.item_features_ = item_record(side, maps["items"], means, self._units, columns["items"])
+        if "users" not in maps:
+            return None
+        side = self._sides["users"]
+        self.user_features_ = user_record(side, maps["users"], self._units, columns["users"])
+        S, p, d = maps["users"].shape
+        return (side.F @ maps["users"].transpose(1, 0, 2).reshape(p, -1)).reshape(-1, S, d)
 
     def _mean_loss(self, table: Observed) -> float:
         """½ Σ (x − mean prediction)² over the entries of the standardised training table."""
