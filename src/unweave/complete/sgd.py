@@ -190,9 +190,12 @@ class Descent:
 
 
 def _small(vectors: NDArray) -> NDArray:
-    """Each column brought to a tenth on average, in units of the standardised table; a column of zeros stays."""
+    """Each column brought to a tenth on average, in units of the standardised table, and no entry above it.
+
+    Singular vectors lie on few users and items where these have most of the ratings: theirs would be of full size.
+    """
     size = np.sqrt(np.mean(np.square(vectors), axis=0))
-    return 0.1 * vectors / np.where(size > 0, size, 1)
+    return np.clip(0.1 * vectors / np.where(size > 0, size, 1), -0.1, 0.1)
 
 
 def how_to_descend(solver) -> SGD | None:
