@@ -13,8 +13,8 @@ from unweave.complete.implicit_scheme import AlternateImplicit, Interactions, ch
 _FIRST = 3  # sweeps of the first ridge, from random items
 _SWEEPS = 2  # of each further one, from where a weaker one ended
 _WEAKEST = 0.25  # in units of the noise: where the search begins
-_EASE = 0.006  # operations of one solve for EASE, as a share of those of a fit: sets how many items it is tried on
-_FEWEST = 200  # items below which that says little
+_EASE = 0.02  # operations of one solve for EASE, as a share of those of a fit: sets how many items it is tried on
+_COVERED = 0.8  # of the pairs must be among them: what EASE cannot see it cannot use
 _USUAL = 0.5  # in units of the noise: where nothing can be held out
 # Of the whole table there is more to learn than of the nine tenths that were searched, so its best ridge is weaker:
 # on nine of ten sets by a factor between 0.78 and 0.93.
@@ -103,11 +103,13 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> t
 def compare_ease(search: Search) -> list[str]:
     """A sentence where EASE finds the pairs held out better by more than chance; nothing otherwise.
 
-    Looked at among as many items as cost little beside a fit, those that most users have.
+    Looked at among as many items as cost little beside a fit, those that most users have, if nearly all pairs are
+    among them.
     """
-    work = 15 * 24 * search.objective.X.nnz * search.k  # fifteen sweeps, a few passes over the pairs each
+    train = search.objective.X
+    work = 15 * 24 * train.nnz * search.k  # fifteen sweeps, a few passes over the pairs each
     held = search.held.among(int((_EASE * work) ** (1 / 3)))
-    if held is None or len(held.items) < min(_FEWEST, search.objective.shape[1]):
+    if held is None or train[:, held.items].nnz < _COVERED * train.nnz:
         return []
     state = search.tried[search.best][0]
     ours = held.gains(state["codes"][held.users], state["items"][held.items].T)
