@@ -142,7 +142,8 @@ class BlockKrylov:
     def begin(self) -> dict:
         """A random block, nothing multiplied yet."""
         return {
-            "basis": np.zeros((self.size, self.limit), dtype=self.operator.dtype),
+            # A vector of the basis is a row: what is not filled yet then takes no memory, and products are faster.
+            "basis": np.zeros((self.limit, self.size), dtype=self.operator.dtype),
             "inner": np.zeros((self.limit, self.limit)),
             "fresh": _start_block(self.operator, self.width, np.random.default_rng((self.seed, 0))),
             "values": np.zeros(0), "vectors": np.zeros((0, 0)), "lengths": np.zeros(0),
@@ -162,7 +163,7 @@ class BlockKrylov:
     def ritz(self, state: dict) -> Ritz:
         """The k best pairs in the basis."""
         values, filled = state["values"][: self.k], state["filled"]
-        V = matmul(state["basis"][:, :filled], state["vectors"][:, : self.k].astype(self.operator.dtype))
+        V = matmul(state["basis"][:filled].T, state["vectors"][:, : self.k].astype(self.operator.dtype))
         residuals = state["lengths"] / np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
         return Ritz(V, values, residuals, state["blocks"], self.settled(state))
 
@@ -193,7 +194,7 @@ class BlockKrylov:
         if self.limit == self.size:
             fresh = fresh[:, : self.size - filled]
         return {
-            "basis": V, "inner": T, "fresh": fresh, "values": values, "vectors": Y, "lengths": lengths,
+            "basis": V.T, "inner": T, "fresh": fresh, "values": values, "vectors": Y, "lengths": lengths,
             "filled": filled, "blocks": blocks, "probing": missing > 0, "settled": done,
         }  # fmt: skip
 
@@ -201,11 +202,11 @@ class BlockKrylov:
         """How much of the basis is kept, the basis and T = V^T A^T A V; the best Ritz vectors alone when it is full."""
         filled = state["filled"]
         if self.limit == self.size or filled + state["fresh"].shape[1] <= self.limit:
-            return filled, state["basis"], state["inner"].copy()
+            return filled, state["basis"].T, state["inner"].copy()
         keep = min(self.k + self.width, self.limit - 2 * self.width)
         # A new array: the old one is the answer if this step is interrupted.
-        V, T = np.zeros_like(state["basis"]), np.zeros_like(state["inner"])
+        V, T = np.zeros((self.limit, self.size), dtype=self.operator.dtype).T, np.zeros((self.limit, self.limit))
         best = np.ascontiguousarray(state["vectors"][:, :keep]).astype(V.dtype)
-        V[:, :keep] = matmul(state["basis"][:, :filled], best)
+        V[:, :keep] = matmul(state["basis"][:filled].T, best)
         T[np.arange(keep), np.arange(keep)] = state["values"][:keep]
         return keep, V, T
