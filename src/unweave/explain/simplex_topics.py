@@ -11,31 +11,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.named import NamedTable
 from unweave.data.table import check_table
+from unweave.explain.plsa_em import TemperedEM
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
 from unweave.explain.vectorizers import ready_vectorizer, takes_texts
 from unweave.factorization.base import BaseFactorization
+from unweave.factorization.settings import number
 from unweave.penalties import Simplex
 from unweave.select.auto import Counting, chooses
+from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem
 
-LOSSES = ("squared", "logistic")
+LOSSES = ("squared",)
 
 
 class SimplexTopics(Counting, Topics, BaseFactorization):
     """X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
 
-    Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document, or with ``loss="logistic"``
-    Σ log(1 + e^p) − x p, p = U·Z, for which words a document holds (x = 0 or 1). A sentence on the engine, next to the
+    Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document. A sentence on the engine, next to the
     probabilistic :class:`PLSA`; the squared loss makes long and short documents equal and frequent words decisive.
+    ``init="auto"`` begins at a few steps of PLSA with twice the topics, those most alike merged.
 
     Parameters
     ----------
     n_components : int or "auto", default=10
         "auto" takes the fewest that predict held-out words nearly best (document completion, see
         :func:`unweave.select.auto_count`), kept as ``choice_``; it needs whole counts.
-    loss : {"squared", "logistic"}, default="squared"
-        The logistic loss takes a dense table's memory.
+    loss : {"squared"}, default="squared"
+        The logistic loss is refused: log-odds that are a distribution lie between 0 and 1 and favour a single word.
     vectorizer : object with ``transform``, optional
         What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
         that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
@@ -96,6 +99,12 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
         self.verbose = verbose
 
     def _loss(self):
+        if self.loss == "logistic":  # log(1 + e^p) − x p is nearly (½ − x) p there: best at a corner, one word a topic
+            raise ValueError(
+                "loss='logistic' takes U·Z as log-odds, and log-odds that sum to one over all words say nothing about "
+                "them: every topic would be one word. Use loss='squared', or for which words a document holds "
+                "BernoulliMixture or Factorization(loss='logistic', codes='simplex')"
+            )
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} is not known; use one of {', '.join(LOSSES)}")
         return self.loss
@@ -103,20 +112,26 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
     def _problem(self, loss, shape, mixed):
         return Problem(self._number(), loss, Simplex(), Simplex())
 
+    def _plan(self, objective, problem, rng):
+        if not (isinstance(self.init, str) and self.init == "auto"):
+            return super()._plan(objective, problem, rng)
+        scheme = TemperedEM(_rows(objective.X), problem.n_components, 1.0)
+        topics = problem.components.prox(np.ascontiguousarray(scheme.tables(scheme.begin(rng))[1].T), 0.0)
+        plan, *rest = make_plan(objective, problem, self.solver, topics, rng, number(self.tol, "tol"))
+        plan.start = "PLSA with twice the topics, those most alike merged"
+        return plan, *rest
+
     def _prepared(self, X, *, reset: bool) -> NamedTable:
-        """Frequencies, or which words are there, with the names of the words; dense tables stay dense."""
+        """Frequencies with the names of the words; dense tables stay dense."""
         self._loss()
         table = check_table(self, X if reset else self._read(X), None, reset=reset)
         counts = counts_of(table, "SimplexTopics")
         if reset:
             need_words(counts)
-        if self.loss == "logistic":
-            values = (counts.data > 0).astype(counts.dtype)
-        else:
-            lengths = np.asarray(counts.sum(axis=1)).ravel()
-            values = counts.data / np.repeat(lengths, np.diff(counts.indptr)).clip(min=np.finfo(counts.dtype).tiny)
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        values = counts.data / np.repeat(lengths, np.diff(counts.indptr)).clip(min=np.finfo(counts.dtype).tiny)
         made: Any = sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-        if self.loss == "logistic" or not sp.issparse(table.values):
+        if not sp.issparse(table.values):
             made = made.toarray()
         names = getattr(self, "feature_names_in_", None)
         return NamedTable(made, columns=None if names is None else [str(name) for name in names])
@@ -175,6 +190,11 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def _rows(X) -> sp.csr_array:
+    X = sp.csr_array(X)
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape)
 
 
 def _empty(table: NamedTable) -> NDArray:
