@@ -1,4 +1,4 @@
-"""Tables to group: the clustering suite, scikit-learn's own, one-hot tables and codes, split into tuned on and reported on.
+"""Tables to group: the clustering suite, scikit-learn's own, one-hot tables and codes; tuned on and reported on.
 
 The split was made before anything was run: names sorted within a family, every second one is reported on. Of the
 numbers of clusters nothing was set on Graves's and the "other" sets.

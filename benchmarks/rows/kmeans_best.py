@@ -1,8 +1,8 @@
 """k-means against ten starts: how low does one default call end, and in what time?
 
 Every table twice: raw with its true number of clusters, and standardised with 2, 5, 10 or 20. The row has the tables
-that nothing was tuned on, seed 0; ``python -m benchmarks.rows.kmeans_best --data FOLDER`` prints both halves, medians of
-five seeds: problems on which ours is worse and better by more than 1e-4, and CPU seconds.
+that nothing was tuned on, seed 0; ``python -m benchmarks.rows.kmeans_best --data FOLDER`` prints both halves, medians
+of five seeds: problems on which ours is worse and better by more than 1e-4, and CPU seconds.
 """
 
 from __future__ import annotations

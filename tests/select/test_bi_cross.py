@@ -69,7 +69,7 @@ def test_more_than_a_part_of_the_table_has_is_skipped(rng):
 
 def test_what_is_refused(rng):
     X = low_rank(rng)
-    with pytest.raises(TypeError, match="KMeans is no singular value decomposition: choose by 'stability'"):
+    with pytest.raises(TypeError, match="KMeans is no singular value decomposition: choose by 'groups'"):
         choose(unweave.KMeans(), X, [1, 2], by="bi-cross-validation")
     with pytest.raises(ValueError, match="complete table only: choose by 'held-out'"):
         holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)

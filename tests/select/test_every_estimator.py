@@ -20,7 +20,8 @@ RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA
 
 def table(name):
     rng = np.random.default_rng(0)
-    X = np.repeat(4 * rng.random((3, 8)), 20, axis=0) + 0.3 * rng.random((60, 8))
+    # 40 rows a group: twenty say little of a Gaussian in eight columns, which has 44 parameters
+    X = np.repeat(4 * rng.random((3, 8)), 40, axis=0) + 0.3 * rng.random((120, 8))
     if name == "BernoulliMixture":
         return (np.median(X) < X).astype(float)
     if name == "SymmetricNMF":

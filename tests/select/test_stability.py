@@ -89,3 +89,22 @@ def test_what_is_refused(rng):
         stability(unweave.PCA(2), X)
     with pytest.raises(ValueError, match="n_clusters"):
         stability(unweave.KMeans(), X[:4], [3])  # halves of two rows
+
+
+def test_numbers_far_from_stable_and_large_tables_cost_little(rng):
+    """Two pairs tell enough of a number that is not found again, and some hundred rows of a table of many."""
+    seen = []
+
+    class Watched(unweave.KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            seen.append((self.n_clusters, len(X)))
+            return super().fit(X)
+
+    X = np.concatenate([rng.normal(c, 0.5, size=(1000, 2)) for c in ((0, 0), (6, 0), (0, 6))])
+    curve = stability(Watched(), X, [3, 8], threads=1)
+    assert curve.best == 3 and curve.scores[3] > 0.97 and curve.scores[8] < 0.75
+    assert [k for k, _ in seen].count(3) == 10 and [k for k, _ in seen].count(8) == 4
+    assert max(n for _, n in seen) == 300
+    seen.clear()
+    stability(Watched(), X, [40], threads=1, n_repeats=1)
+    assert seen == [(40, 800), (40, 800)]

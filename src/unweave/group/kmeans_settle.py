@@ -18,6 +18,7 @@ _LEAST = 1e-9  # relative fall that counts
 # TUNED_ON): objective and time against ten starts of Lloyd.
 _HOPE = 1.5  # times the fall of its last pass, as far as a trial may lie above the best and go on
 _SHAKES = 20  # shakes in a row that gain nothing: enough
+_FEW = 2**13  # rows for which no more than ten swaps are tried: shakes do the rest
 _MOVED = (1, 2)  # centres that a shake moves, by turns
 _MOST = 2**25  # work of a pass, up to which one thread going row by row is as quick as Lloyd with its bounds
 _WORK = 2**27  # of a pass for each of the shakes in a row that may gain nothing
@@ -88,7 +89,7 @@ class Settling:
     def _swap(self, state: dict) -> dict | None:
         """The state after the first swap that pays."""
         moves = self._moves(state)
-        for swap in swaps(moves, len(self.lloyd.X)):
+        for swap in swaps(moves, _FEW):
             fresh = np.zeros(len(moves.gains), bool)
             fresh[swap.split + swap.removed] = True
             found = self._tried(state, swapped(state["places"], moves, swap), fresh)

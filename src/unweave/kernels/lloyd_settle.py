@@ -83,7 +83,7 @@ def settle(X, weights, stride, centres, fresh, counts, labels, squares, goal, ho
     """Lower ``sum w |x - c|^2`` from `centres` until no row alone can; the sum, infinite if given up.
 
     `fresh` marks centres that are not the means of their rows in `labels`; `squares` are the squared distances of the
-    rows of the others. A row of cluster a goes to b where ``w n_b/(n_b + w) |x - c_b|^2 < w n_a/(n_a - w) |x - c_a|^2``,
+    rows of the others. A row of cluster a goes to b if ``w n_b/(n_b + w) |x - c_b|^2 < w n_a/(n_a - w) |x - c_a|^2``,
     and both centres move at once. A row is compared only with clusters that have changed since it last was. Given up is
     what lies further above `goal` than `hope` times the fall of its last pass.
     """

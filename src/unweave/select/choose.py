@@ -104,7 +104,7 @@ def stability(
     X : table
     n_components : numbers of clusters, optional
         The estimator's own if not given.
-    n_repeats, perturb, noise, transfer
+    n_repeats, perturb, noise, transfer, sample
         See :class:`Stability`.
     threads, callback, verbose, random_state
         As in :func:`choose`.

@@ -153,8 +153,8 @@ class Knee(_Curve):
 
 
 _KINDS: tuple[type, ...] = (
-    Groups, Stability, Silhouette, Separation, BIC, AIC, ICL, HeldOut, BiCrossValidation, Completion, CrossValidation, Elbow,
-    Knee,
+    Groups, Stability, Silhouette, Separation, BIC, AIC, ICL, HeldOut, BiCrossValidation, Completion, CrossValidation,
+    Elbow, Knee,
 )  # fmt: skip
 CRITERIA = {kind.name: kind for kind in _KINDS}  # type: ignore[attr-defined]
 

@@ -19,7 +19,7 @@ from unweave.select.trial import Trial, labels_of, n_rows, take, within
 
 # Set on 25 sets (FCPS and SIPU) and 42 planted tables of seven kinds; see benchmarks/rows/kmeans_number.py. All of 0.03
 # to 0.08, 0.95 to 0.97 and 7 to 12 neighbours are right on 60 to 63 of these 67.
-_ALIKE = 0.05  # silhouettes that differ by less leave the choice to the variance ratio
+_ALIKE = 0.05  # silhouettes that differ by less leave the choice to the variance ratio, if that wants more groups
 _CUT = 0.965  # groups that keep fewer of their neighbours than this, of a table in pieces, are no balls
 _NEAR = 10
 _PIECE = 0.02, 3  # share of the rows, and number, from which on a piece counts
@@ -38,8 +38,8 @@ class _Judged(NamedTuple):
 class Groups:
     """The number of groups by three questions to the same fits.
 
-    1. *Which balls?* The best mean silhouette; but it likes to join what lies close, so that the best variance ratio
-       decides where its silhouette is within 0.05 of the best.
+    1. *Which balls?* The best mean silhouette; but it likes to join what lies close, so the number of the best variance
+       ratio is taken if it is larger and its silhouette within 0.05 of the best.
     2. *How many pieces?* Rows are joined that are among each other's 10 nearest; pieces of less than 2 % are noise.
     3. *Do the balls respect the pieces?* If there are several, and the balls cut more than 3.5 % of the bonds between
        neighbours, the groups are no balls, and the number of pieces is taken. Nor are there fewer groups than pieces.
@@ -105,7 +105,7 @@ class GroupsOf:
     def _ball(self, ks: NDArray, scores: NDArray) -> int:
         ratios = np.array([self.judged[int(k)].ratio for k in ks])
         ball, other = int(np.argmax(scores)), int(np.argmax(ratios))
-        return int(ks[other if scores[other] >= scores[ball] - _ALIKE and scores[other] > 0 else ball])
+        return int(ks[other if other > ball and scores[other] >= scores[ball] - _ALIKE else ball])
 
 
 def pieces(near: NDArray) -> int:
