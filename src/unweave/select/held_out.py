@@ -17,6 +17,7 @@ from unweave.select.trial import Trial, fitting, unnamed
 
 _CELLS = 1 << 22  # predictions that are in memory at once
 _MOST = 50_000_000  # entries of a sparse table whose zeros are data and must be written out to be hidden
+_COUNTS = "kl"  # the loss of counts: their noise grows with them, that of their square roots does not
 _LEVELS = ("categorical", "hinge")  # losses whose predictions are names, so that only right or wrong counts
 
 
@@ -25,8 +26,9 @@ def held_out_entries(estimator: Any, X, *, share: float = 0.1, n_repeats: int = 
 
     A share of the observed entries is hidden at random (never the last one of a row or column), a copy of the estimator
     is fitted to the rest with the hidden ones marked as missing, and the root-mean-square error of its prediction
-    there is taken, in the units of the data (for losses over kinds the share of wrong predictions). Works for every
-    factorisation that takes `missing`, and for k-means; use it to choose ranks and penalties.
+    there is taken, in the units of the data (of square roots for counts, that is under KL, so that the largest do not
+    decide alone; for losses over kinds the share of wrong predictions). Works for every factorisation that takes
+    `missing`, and for k-means; use it to choose ranks and penalties.
 
     Parameters
     ----------
@@ -94,8 +96,11 @@ class HeldOut:
         model = trial.fit(seen, missing=missing)
         codes = model.codes_ if getattr(model, "codes_", None) is not None else model.transform(seen)
         guess = _predicted(model, codes, rows, columns, table.shape[1])
-        if getattr(getattr(getattr(model, "_learned", None), "loss", None), "name", "") in _LEVELS:
+        loss = getattr(getattr(getattr(model, "_learned", None), "loss", None), "name", "")
+        if loss in _LEVELS:
             return float(np.mean(guess != truth))
+        if loss == _COUNTS:
+            guess, truth = np.sqrt(np.maximum(guess, 0.0)), np.sqrt(np.maximum(truth, 0.0))
         return float(np.sqrt(np.square(guess - truth).mean()))
 
 
