@@ -42,6 +42,7 @@ def test_the_rank_is_found(rng):
     model = unweave.MatrixCompletion("auto", max_iter=100).fit(X)
     assert model.n_components_ in (4, 8) and model.rank_path_[2] > model.rank_path_[4] < model.rank_path_[0]
     assert model.choice_.best == model.n_components_ and model.choice_.scores == model.rank_path_
+    assert set(model.rank_path_) <= {0, 2, 4, 8, 16}, "it stops looking when nothing more is to be had"
     assert error(model, truth, known) < 0.6 * error(unweave.MatrixCompletion(1, max_iter=100).fit(X), truth, known)
 
 

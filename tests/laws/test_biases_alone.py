@@ -73,3 +73,11 @@ def test_vectors_are_kept_where_they_predict():
 def test_ridges_that_make_no_sense(options, says):
     with pytest.raises(ValueError, match=says):
         unweave.MatrixCompletion(2, **options).fit(ratings(0, 1, 1.0, 0.5)[0])
+
+
+def test_ratings_that_are_all_alike():
+    X, _ = ratings(0, 0, 1.0, 0.4)
+    X.data[:] = 4.0
+    model = unweave.MatrixCompletion(3).fit(X)
+    assert model.n_components_ == 0
+    np.testing.assert_allclose(model.predict(np.arange(40), np.arange(40)), 4.0)

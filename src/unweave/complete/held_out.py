@@ -76,7 +76,7 @@ def search(run: Callable[[float], Errors], start: float, ratio: float, most: flo
     >>> import numpy as np
     >>> tried = search(lambda s: np.array([(np.log2(s) + 3.0) ** 2, 1.0]), 1.0, 4.0)
     >>> [round(s, 4) for s in tried], round(best_of(tried), 4)
-    ([1.0, 0.25, 0.0625, 0.0156, 0.125, 0.0312], 0.125)
+    ([1.0, 0.25, 0.0625, 0.0156, 0.5, 0.125], 0.125)
     """
     tried, rises, strength = {start: run(start)}, 0, start
     for _ in range(_LONGEST):
