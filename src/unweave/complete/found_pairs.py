@@ -15,6 +15,7 @@ from unweave.judge.ranking import hits_of
 LISTED = 10
 _SHARE = 0.1  # of the pairs is held out
 _LEAST = 100  # pairs held out below which nothing can be told from them
+_USERS = 1000, 2000  # that are asked about, at least and at most where there are so many
 _SCORES = 6  # scores a judgement may compute for each pair of the table, but always a million
 
 
@@ -39,7 +40,7 @@ class HeldOut:
         train, lost = _part(X, ~out), _part(X, out)
         asked = np.flatnonzero((np.diff(lost.indptr) > 0) & (np.diff(train.indptr) > 0))
         scores = max(_SCORES * X.nnz, 1 << 20)
-        few = max(1000, scores // X.shape[1])
+        few = int(np.clip(scores // X.shape[1], *_USERS))
         if len(asked) > few:
             asked = np.sort(rng.choice(asked, few, replace=False))
         width = max(scores // max(len(asked), 1), 10 * LISTED)
