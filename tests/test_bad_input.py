@@ -331,3 +331,20 @@ def test_any_small_table_gives_an_error_in_words_or_a_finite_answer(name, data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answers_or_refuses(make(name, missing=missing, max_iter=8, **{SIZE[name]: k}, **params), X)
+
+
+@pytest.mark.parametrize(
+    "loss, codes, components, said",
+    [
+        ("ordinal", "simplex", "hull", r"components='hull' are mixtures .* loss='ordinal' .* choose other comp"),
+        ("categorical", "free", "cone", r"components='cone' are mixtures .* loss='categorical' .* choose other"),
+        ("squared", "sparse", "l1", r"components='l1' beside codes='sparse' has no minimum.* or bound the codes"),
+        ("squared", "ridge", "sparse", r"codes='ridge' beside components='sparse' .* or bound the components"),
+        ("itakura-saito", "free", "free", r"codes='free' .* loss='itakura-saito': .* not negative: use 'nonnegative'"),
+        ("kl", "nonnegative", "free", r"components='free' .* loss='kl': .* not negative: use 'nonnegative'"),
+    ],
+)
+def test_a_sentence_that_cannot_be_names_what_does_not_go_together_and_a_way_out(loss, codes, components, said):
+    X = np.random.default_rng(0).integers(1, 6, size=(18, 9)).astype(float)
+    with pytest.raises(ValueError, match=said):
+        unweave.Factorization(2, loss=loss, codes=codes, components=components).fit(X)

@@ -7,7 +7,11 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import unweave
-from unweave.penalties import L1, ElasticNet, Fixed
+from unweave.losses import Absolute
+from unweave.objectives import Dense
+from unweave.penalties import L1, ElasticNet, Fixed, get_penalty
+from unweave.updates import Effort, Half, first_rows
+from unweave.updates.reweighted import Reweighted
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -106,3 +110,16 @@ def test_a_settled_k_means_ends_whatever_tol_is(kind, repair, dtype):
     assert model.n_iter_ < 300 and model.history_.stopped == "nothing changes any more"
     again = unweave.KMeans(4, tol=0, repair=False, init=model.cluster_centers_, **how).fit(X, **given)
     assert again.n_iter_ <= 2 and np.isclose(again.objective_, model.objective_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("codes", ["l1-ball", "l2-ball", "simplex"])
+def test_codes_of_the_absolute_loss_settle(codes):
+    """Entries met exactly weigh a thousand times as much as others: rounds over half-solved bounds crept on."""
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(8, 9)), rng.normal(size=(3, 9))
+    loss = Absolute().prepare(X)
+    model = Dense(X, loss).rows_given(Z)
+    half = Half(get_penalty(codes, "codes"))
+    start = first_rows(model, half, Reweighted())
+    short, long = (Reweighted()(model, start, half, Effort(rounds, 1e-9)) for rounds in (600, 2000))
+    assert model.value(short) <= model.value(long) * (1 + 1e-9)

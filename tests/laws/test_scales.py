@@ -138,9 +138,9 @@ def test_so_is_every_sentence_whose_loss_has_a_degree(loss, storage):
     X = rng.gamma(2, size=(12, 3)) @ rng.gamma(2, size=(3, 5)) + 0.1
     hole = rng.random(X.shape) < 0.3
     degree = get_loss(loss).degree
-    for codes, components in PAIRS:
+    for codes, components in PAIRS if storage == "dense" else (PAIRS[0], PAIRS[3]):
         fits = []
-        for power in (0, 100, -100):
+        for power in (0, 100, -100) if storage == "dense" else (0, -100):
             c = 2.0**power
             Y, missing = {
                 "dense": (X, None),

@@ -110,6 +110,12 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
             f"components={problem.components.name!r} are mixtures Z = W·X of all rows: X must be one table in memory "
             "with every entry observed, not blocks and not with missing entries"
         )
+    if mixtures and objective.n_predictions != objective.shape[1]:
+        raise ValueError(
+            f"components={problem.components.name!r} are mixtures of rows of X, but loss={problem.loss.name!r} takes "
+            "several numbers to predict a column, one for each step or kind: choose other components ('free', "
+            "'ridge'), or a loss in the units of X ('squared', 'huber')"
+        )
     left, right = _choose_sides(objective, problem, solver)
     start, why = _name_of_start(objective, problem, init)
     plan = Plan(
@@ -157,7 +163,7 @@ def _choose_sides(objective, problem: Problem, solver: str) -> tuple[Update, Upd
             refusals.append(update)
             update = choose_update("auto", model, half)
         if isinstance(update, str):
-            raise ValueError(f"{side}={penalty.name!r} cannot be solved here: {update}")
+            raise ValueError(f"{side}={penalty.name!r} cannot be solved with loss={problem.loss.name!r}: {update}")
         chosen.append(update)
     free_sides = 2 if problem.components.name not in ("hull", "cone", "fixed") else 1
     if len(refusals) == free_sides:

@@ -77,6 +77,13 @@ def _split_nuclear(problem: Problem) -> Problem:
 
 
 def _keep_in_ball(problem: Problem, bounded: str, penalised: str) -> Problem:
+    if getattr(problem, bounded).name not in ("free", "nonnegative"):
+        side, penalty = getattr(problem, bounded).name, getattr(problem, penalised).name
+        raise ValueError(
+            f"{penalised}={penalty!r} beside {bounded}={side!r} has no minimum: the {penalised} shrink and the "
+            f"{bounded} grow without end. Leave the penalty on the {penalised} out, or bound the {bounded} by "
+            "'l2-ball', 'l1-ball' or 'unit-norm' instead"
+        )
     note = (
         f"a penalty on the {penalised} with {getattr(problem, bounded).name} {bounded} has no minimum (their scale "
         f"runs away), so each of the {bounded} is kept in the unit ℓ2 ball"

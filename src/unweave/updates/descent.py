@@ -65,6 +65,7 @@ class _Descent:
             bound = bound.max(keepdims=True)
         self.L = np.broadcast_to(np.asarray(bound, dtype=np.float64), (len(F), 1)).copy()
         self.least = 1e-10 * self.L  # in whatever units the table is
+        self.rounding = 1e-12 if F.dtype == np.float64 else float(np.finfo(F.dtype).eps)
 
     def run(self) -> NDArray:
         for _ in range(self.effort.sweeps):
@@ -89,7 +90,7 @@ class _Descent:
             shift = np.einsum("ij,ij->i", gradient, new - self.Y, dtype=np.float64)
             allowed = here + shift + self.L[:, 0] * self.distance(new, self.Y)
             there = self.model.row_values(new)
-            slack = 1e-12 * np.abs(here) + 1e-16 * self.L[:, 0] * np.square(self.Y).sum(axis=1)
+            slack = self.rounding * np.abs(here) + 1e-16 * self.L[:, 0] * np.square(self.Y).sum(axis=1)
             if self.together:
                 failed = np.full(len(new), there.sum() > allowed.sum() + slack.sum())
             else:

@@ -28,7 +28,7 @@ class Proximal(Update):
         keeps_sign = keeps_sign or half.penalty.name.startswith("nonnegative")
         if model.nonnegative and not keeps_sign:
             return (
-                "the KL loss needs predictions that are not negative: use 'nonnegative', 'simplex' or another "
+                "the loss needs predictions that are not negative: use 'nonnegative', 'simplex' or another "
                 f"non-negative constraint instead of {half.penalty.name!r}"
             )
         return None

@@ -6,10 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.objectives.models import OwnGrams, RowModel
-from unweave.updates.base import Effort, Half, Update
+from unweave.updates.base import Effort, Half, Update, no_worse
 from unweave.updates.coordinate import Coordinate
 from unweave.updates.least_squares import LeastSquares
 from unweave.updates.proximal import Proximal
+
+_INNER = 5  # sweeps over one bound
+# Residuals near zero weigh thousands of times as much as others, so gradient steps crawl: a bound that is wanted to its
+# end gets more of them. Grams of rows make them cheap up to some width.
+_SETTLING, _FEW = 100, 32
 
 
 class _Summed(Update):
@@ -42,6 +47,17 @@ def _solved(model: OwnGrams, ridge: float) -> NDArray:
     return np.einsum("ijk,ik->ij", vectors, along).astype(model.dtype)
 
 
+def _confined(model: RowModel, F: NDArray, half: Half, effort: Effort) -> NDArray:
+    """Rows whose vectors are constrained: solved where the free answer is allowed, else by gradient steps."""
+    if half.tied or half.penalty.is_penalty or not isinstance(model, OwnGrams):
+        return Proximal()(model, F, half, effort)
+    new = _solved(model, 0.0)
+    rest = np.flatnonzero((half.prox(new, 0.0) != new).any(axis=1))
+    if rest.size:
+        new[rest] = Proximal()(model.take(rest), F[rest], half, effort)
+    return no_worse(model, F, new, half)
+
+
 class Reweighted(Update):
     """Bound the loss at the present residuals by weighted squares, improve that, and bound again.
 
@@ -66,16 +82,29 @@ class Reweighted(Update):
         return np.concatenate([self._improved(part, F[a:b], half, effort) for a, b, part in model.parts()])
 
     def _improved(self, model: RowModel, F: NDArray, half: Half, effort: Effort) -> NDArray:
-        active = np.ones(len(F), dtype=bool)
+        answer, rows = F.copy(), np.arange(len(F))  # rows that still move, and where they stand in the answer
         for _ in range(max(1, effort.sweeps)):
-            bound = model.majorise(F)
-            inner = next(u for u in self._inner if u.refuses(bound, half) is None)
-            new = inner(bound, F, half, Effort(sweeps=5, tol=effort.tol))
-            if not half.tied:
-                new[~active] = F[~active]
-            moved, size = np.abs(new - F).max(axis=1, initial=0), np.abs(new).max(axis=1, initial=0)
+            new = self._round(model, F, half, effort)
+            answer[rows] = new
+            if effort.tol > 0:
+                moved, size = np.abs(new - F).max(axis=1, initial=0), np.abs(new).max(axis=1, initial=0)
+                moving = moved > effort.tol * np.maximum(size, np.finfo(F.dtype).tiny)
+                if half.terms is None:  # gradient steps: along a valley they go on moving when nothing is gained
+                    fall, value = model.row_values(F), model.row_values(new)
+                    moving &= fall - value > effort.tol * np.abs(value)
+                left = np.flatnonzero(moving)
+                if not left.size:
+                    break
+                if len(left) < len(new) and not half.tied and (smaller := model.take(left)) is not None:
+                    model, rows, new = smaller, rows[left], new[left]
             F = new
-            active &= moved > effort.tol * np.maximum(size, np.finfo(F.dtype).tiny)
-            if effort.tol > 0 and not active.any():
-                break
-        return F
+        return answer
+
+    def _round(self, model: RowModel, F: NDArray, half: Half, effort: Effort) -> NDArray:
+        """Bound the loss at F and improve the bound; by gradient steps where vectors are constrained as a whole."""
+        if half.terms is None and F.shape[1] <= _FEW:
+            sweeps = _SETTLING if effort.tol > 0 else _INNER
+            return _confined(model.majorise_by_sums(F), F, half, Effort(sweeps, effort.tol))
+        bound = model.majorise(F)
+        inner = next(u for u in self._inner if u.refuses(bound, half) is None)
+        return inner(bound, F, half, Effort(_INNER, effort.tol))

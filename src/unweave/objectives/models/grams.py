@@ -68,8 +68,9 @@ class OwnGrams(RowModel):
 
     @property
     def lipschitz(self):
-        """Each row's bound: the largest eigenvalue of its Gram, no more than its largest row sum."""
-        return positive(np.abs(self.grams).sum(axis=2).max(axis=1)[:, None], self.dtype)
+        """Each row's bound: no eigenvalue of its Gram is above its trace, nor above its largest row sum."""
+        bounds = np.minimum(np.einsum("ijj->i", self.grams), np.abs(self.grams).sum(axis=2).max(axis=1, initial=0))
+        return positive(bounds[:, None], self.dtype)
 
     def take(self, rows):
         return OwnGrams(self.cross[rows], self.grams[rows], self.constants[rows], self.dtype)

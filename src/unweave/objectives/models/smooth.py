@@ -47,6 +47,9 @@ class SmoothRows(RowModel):
     def majorise(self, F):
         return self.objective.majorise(F, self.Z, "rows")
 
+    def majorise_by_sums(self, F):
+        return self.objective.majorise_by_sums(F, self.Z, "rows")
+
     def parts(self):
         return ((a, b, SmoothRows(part, self.Z)) for a, b, part in self.objective.parts())
 
@@ -84,3 +87,6 @@ class SmoothColumns(RowModel):
 
     def majorise(self, F):
         return self.objective.majorise(self.U, F.T, "columns")
+
+    def majorise_by_sums(self, F):
+        return self.objective.majorise_by_sums(self.U, F.T, "columns")
