@@ -47,7 +47,7 @@ class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimat
     Parameters
     ----------
     n_clusters : int or "auto", default=2
-        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
         Where to cut the tree; not used if `height` is given.
     linkage : {"ward", "single", "complete", "average"}, default="ward"
     height : float, optional

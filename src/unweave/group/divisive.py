@@ -35,7 +35,7 @@ class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
     n_init : int, default=4
         Starts of each split.
     max_iter : int, default=100

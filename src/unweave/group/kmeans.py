@@ -35,7 +35,7 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
     init : {"k-means++", "farthest", "random", "partition"} or array (k, m), default="k-means++"
         Rows drawn far apart (greedily, the best of 2 + ln k draws each time), rows farthest from those taken, any rows,
         the means of a random partition, or given centres.

@@ -39,7 +39,7 @@ class SoftClustering(Counting, ClusterMixin, BaseFactorization):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
     solver : {"auto", "projected", "mirror", "penalty"}, default="auto"
         How codes are found. "projected": gradient steps projected on the simplex, accelerated (what "auto" takes).
         "mirror": u ← u·exp(−step·gradient) / Σ, multiplicative weights. "penalty": the sum is not held but drawn to

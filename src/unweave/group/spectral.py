@@ -47,7 +47,7 @@ class SpectralClustering(RowGraph, Counting, Showing, ClusterMixin, BaseEstimato
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        "auto" takes the number with the best silhouette (:func:`unweave.select.auto_count`), kept as ``choice_``.
+        "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
     affinity : {"nearest", "rbf", "precomputed"}, default="nearest"
         1 for the `n_neighbors` nearest rows and ½ if only one of two counts the other; exp(−gamma ‖x − y‖²) (at most
         16 384 rows); or X is the table W itself, square and symmetric.
