@@ -35,6 +35,22 @@ def test_never_worse_than_biases_alone(n_components, weighting, seed, k, noise, 
     assert chosen <= model.rank_path_[0] and ("biases alone" in str(model.plan_)) == (model.n_components_ == 0)
 
 
+def test_a_sampler_of_biases_draws_biases_alone(tmp_path):
+    X, times = ratings(0, 0, 1.0, 0.3)
+    F = np.random.default_rng(0).normal(size=(60, 2))
+    for given_ in ({}, {"timestamps": times, "user_features": F}):
+        model = unweave.MatrixCompletion(4, solver="gibbs", max_iter=40, random_state=0).fit(X, **given_)
+        assert model.n_components_ == 0 and "biases alone" in str(model.plan_)
+        np.testing.assert_allclose(model.transform(X, **given_), model.codes_, atol=1e-8)
+        assert model.recommend(3, 5)[0].shape == (5,) and model.similar(2, 3)[0].shape == (3,)
+        assert np.isfinite(model.predict(model.fold_in({1: 2.0}), 7)) and model.predict_std(1, 2) > 0
+        again = unweave.load(model.save(tmp_path / "m.unweave"))
+        assert again.predict(3, 4) == model.predict(3, 4)
+    taste, _ = ratings(0, 2, 0.3, 0.5)
+    model = unweave.MatrixCompletion(4, solver="gibbs", max_iter=40, random_state=0).fit(taste)
+    assert model.n_components_ == 4 and model.rank_path_[4] < 0.8 * model.rank_path_[0]
+
+
 @pytest.mark.parametrize("solver", ["auto", "sgd"])
 def test_a_table_of_biases_is_biases_alone_in_everything(solver, tmp_path):
     X, times = ratings(0, 0, 1.0, 0.3)

@@ -28,7 +28,7 @@ from unweave.solve.svd import truncated_svd
 
 FIRST, LAST = 8, 64  # the rank where "auto" begins, and the largest that it looks at
 BINS = (1, 2, 4, 8, 16, 32)
-_CLEARLY = 2.0  # standard errors: on tables of pure noise the best of many ridges is within these of biases alone
+CLEARLY = 2.0  # standard errors: on tables of pure noise the best of many ridges is within these of biases alone
 _SWEEPS = Loop(max_iter=12, ending="a trial")
 _UNSURE = 1.0  # the ridge where there are too few entries to hold any out: that of a prior as wide as the data
 
@@ -101,7 +101,7 @@ def _search(trial: Trial, rank: int, auto: bool, given: tuple[float, float] | No
     model.rank_path_ = {0: trial.told(alone.errors)}
     best = _vectors(trial, rank, alone.bias_ridge, given)
     model.rank_path_[rank] = trial.told(best.errors)
-    for step, chance in ((2.0, _CLEARLY), (0.5, 0.0)) if auto else ():
+    for step, chance in ((2.0, CLEARLY), (0.5, 0.0)) if auto else ():
         began = best.rank
         while 1 <= (more := int(best.rank * step)) <= min(LAST, *trial.train.shape):
             other = _near(trial, more, best, step**0.5, given)
@@ -113,7 +113,7 @@ def _search(trial: Trial, rank: int, auto: bool, given: tuple[float, float] | No
             break
     best = best if given is not None else _polished(trial, best)
     model.rank_path_[best.rank] = trial.told(best.errors)
-    best = best if excess(alone.errors, best.errors) > _CLEARLY else alone
+    best = best if excess(alone.errors, best.errors) > CLEARLY else alone
     model.ridge_path_ = {ridge: trial.told(errors) for ridge, errors in best.tried.items()}
     return best.rank, best.ridge, best.bias_ridge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from unweave.complete.choosing import choose_bins
+from unweave.complete.choosing import Trial, choose_bins
 from unweave.complete.drift_first import level_ridge, take_off
 from unweave.complete.drift_times import entry_times
 from unweave.complete.features import table_of
@@ -14,6 +14,7 @@ from unweave.complete.features_guided import Guide, GuidedAlternate, Less
 from unweave.complete.features_join import ids_of, joined
 from unweave.complete.features_side import Side
 from unweave.complete.gibbs_sides import DrawnSide
+from unweave.complete.gibbs_trial import vectors_pay
 from unweave.complete.held_out import observed
 from unweave.complete.ratings import refuse_triples
 from unweave.complete.sgd import how_to_descend
@@ -38,6 +39,7 @@ class Guided(Informed):
     user_features_, item_features_ : dict of arrays, after a fit with features
     """
 
+    ridge: Any
     time_bins: Any
     time_ridge: Any
     _guide: Guide | None = None
@@ -134,6 +136,12 @@ class Guided(Informed):
             drift[name] = drift[name] * self.spread_
         self.drift_ = {**drift, "dates": self._dates}
         return less
+
+    def _drawn_rank(self, standard: Objective, loss) -> int:
+        """The rank of a sampler: 0 where vectors do not pay at held-out ratings, unless a ridge was given."""
+        rank = self._gibbs_rank()
+        trial = Trial.of(self, standard, loss) if self.ridge == "auto" else None
+        return rank if trial is None or vectors_pay(trial, rank, self._sides) else 0
 
     def _publish_guide(self, scheme: GuidedAlternate, state: dict, table: Observed) -> Observed:
         """Keep what newcomers and other times need, in units of the data; `table` less its drift, standardised."""

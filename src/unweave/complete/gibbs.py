@@ -119,9 +119,9 @@ class Gibbs:
     def _variance(self) -> float:
         return float(np.var(self.table.data, dtype=np.float64))
 
-    def _at_entries(self, users: NDArray, items: NDArray) -> NDArray:
-        """u·z + a + b at every entry: (u, a, 1)·(z, 1, b)."""
-        k, table = self.k, self.table
+    def at_entries(self, table: EntryTable, users: NDArray, items: NDArray) -> NDArray:
+        """u·z + a + b at every entry of a table: (u, a, 1)·(z, 1, b)."""
+        k = self.k
         F = np.hstack([users, np.ones((len(users), 1))])
         H = np.hstack([items[:, :k], np.ones((len(items), 1)), items[:, k:]])
         return predict_entries(table.indptr, table.indices, H, F)
@@ -135,7 +135,7 @@ class Gibbs:
         users, hyper, of_users = self._drawn("users", data - items[self.table.indices, k], H, state, alpha, rng)
         H = _with_ones(users, k)
         items, other, of_items = self._drawn("items", (data - users[rows, k])[self.order], H, state, alpha, rng)
-        predicted = self._at_entries(users, items)
+        predicted = self.at_entries(self.table, users, items)
         residual = data - predicted
         alpha = float(rng.gamma((1 + len(data)) / 2, 2 / (1 + residual @ residual)))
         new = {**state, "users": users, "items": items, "alpha": alpha, "sweep": sweep + 1, "rng": rng}

@@ -11,7 +11,7 @@ from unweave.complete.counted import POWERS, CountedAlternate
 from unweave.complete.features_guided import GuidedAlternate
 from unweave.complete.growing import Growing
 from unweave.complete.held_out import observed
-from unweave.complete.sampled import SWEEPS
+from unweave.complete.sampled import BIASES_ALONE, SWEEPS
 from unweave.complete.sgd import Descent, how_to_descend
 from unweave.complete.units import Units
 from unweave.data.atomic import need_place
@@ -57,7 +57,8 @@ class MatrixCompletion(Growing):
         An item's bias in a stretch, or the drift of a user, with so many ratings is shrunk to half.
     solver : "auto", "gibbs", "sgd", an :class:`SGD`, or the name of an update, default="auto"
         "gibbs" samples the Bayesian form of the model instead of minimising: more accurate, slower, and
-        :meth:`predict_std` says how sure it is. `ridge` then plays no part. Its codes and components are those of the
+        :meth:`predict_std` says how sure it is. `ridge` then plays no part
+        (but where it is a number, vectors are not asked whether they pay). Its codes and components are those of the
         draws side by side (100 at most), so that their product is the mean prediction. Features move the prior means
         of the vectors; drift is found first, beside biases alone, and taken off the ratings. "sgd" is
         stochastic gradient descent, with early stopping; an :class:`SGD` object sets its rate, momentum and schedule.
@@ -170,9 +171,7 @@ class MatrixCompletion(Growing):
         """What a plan says of the rank and the ridges."""
         power = f"·n^{self._power():g} with n ratings" if self._power() else ""
         said = [f"ridge, for ratings of spread 1: {self.ridge_:.3g}{power}; of the biases {self.bias_ridge_:.3g}"]
-        if self._rank == 0:
-            said.insert(0, "biases alone: vectors did not predict held-out ratings clearly better, so there are none")
-        return said
+        return [*BIASES_ALONE, *said] if self._rank == 0 else said
 
     def _default_max_iter(self) -> int:
         return SWEEPS if self._draws else 50 if how_to_descend(self.solver) is None else 200
@@ -201,7 +200,7 @@ class MatrixCompletion(Growing):
         standard = units.inward(objective)
         if self._draws:
             standard = self._prepare_draws(standard, learned.loss)
-            self._rank, self.ridge_, self.bias_ridge_ = self._gibbs_rank()
+            self._rank, self.ridge_, self.bias_ridge_ = self._drawn_rank(standard, learned.loss), 0.0, 0.0
         else:
             self._rank, self.ridge_, self.bias_ridge_ = choose(self, standard, learned.loss)
             self._guide = self._with_bins(self._guide, standard, learned.loss)

@@ -28,6 +28,7 @@ from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
 
 _RANK, SWEEPS = 16, 300
+BIASES_ALONE = ["biases alone: vectors did not predict held-out ratings clearly better, so there are none"]
 
 
 class Sampled(Recommends, BaseFactorization):
@@ -62,13 +63,14 @@ class Sampled(Recommends, BaseFactorization):
     def _ridge_rows(self) -> bool:  # type: ignore[override]
         return not self._draws
 
-    def _gibbs_rank(self) -> tuple[int, float, float]:
-        return _RANK if self.n_components == "auto" else whole(self.n_components, "n_components", 1), 0.0, 0.0
+    def _gibbs_rank(self) -> int:
+        return _RANK if self.n_components == "auto" else whole(self.n_components, "n_components", 1)
 
     def _gibbs_plan(self, objective, problem, rng):
         sweeps = SWEEPS if self.max_iter is None else whole(self.max_iter, "max_iter", 1)
         scheme = Gibbs(observed(objective), self._rank, sweeps, rng, self._units.square, self._sides)
         reasons = [
+            *(BIASES_ALONE if self._rank == 0 else []),
             *self._reasons(),
             f"{scheme.kept} draws are kept of {sweeps} sweeps; a prediction is their mean, with its spread",
         ]
