@@ -1,7 +1,8 @@
 """Tables of users × items in which something happened: films, music, web pages, jokes, permissions, words, planted.
 
 ``TUNED`` are the sets on which the ways of `ImplicitALS` and `EASE` to choose a ridge were tried out; ``REPORTED`` were
-not looked at until these were settled. The two share no source.
+not looked at until these were settled, but for what they cost and for when EASE is compared at all. The two share no
+source.
 """
 
 from __future__ import annotations

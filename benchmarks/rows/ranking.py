@@ -2,9 +2,10 @@
 
 Three random splits of the pairs, four fifths to train on and one fifth to find; lists leave out what was trained on.
 Hyper-parameters were chosen once for each table, on a fifth of the training pairs of the first split: implicit's ALS is
-the best of 34 settings, cornac's EASE of 7, its BPR of 19 (last.fm: 10). Ours are the defaults, which choose the
-ridge on held-out pairs of each training table (how they do was tried out on sets that include both: see `ranking_sets`). Behind these by the same choice: implicit's BPR
-and LMF, and on last.fm EASE (given only artists of three listeners or more, because it inverts items × items).
+the best of 34 settings, cornac's EASE of 7, its BPR of 19 (last.fm: 10). Ours are the defaults, which choose
+the ridge on held-out pairs of each training table (how they do was tried out on sets that include both: see
+`ranking_sets`). Behind these by the same choice: implicit's BPR and LMF, and on last.fm EASE (given only artists of
+three listeners or more, because it inverts items × items).
 """
 
 from __future__ import annotations
