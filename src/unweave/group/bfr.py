@@ -39,7 +39,7 @@ class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=8
         "auto" takes the number of :class:`unweave.select.Groups` on 5000 rows, spread evenly over 50 blocks at most,
-        which are read first (:func:`unweave.select.auto_count`); kept as ``choice_``. For ``partial_fit`` give a number.
+        which are read first (:func:`unweave.select.auto_count`); kept as ``choice_``. ``partial_fit`` needs a number.
     memory : int, default=2**25
         Most bytes to keep and work with: the block under way, statistics, retained rows and scratch. Blocks that you
         hand over yourself, and the file's pages, are not counted; pages of a memory-mapped array are released as soon
