@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unweave.explain.lda_corpus import Corpus, dealt_start
 from unweave.explain.lda_priors import Sums, expected_sums, learn_alpha, learn_eta
-from unweave.explain.topic_moves import FIRST, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
+from unweave.explain.topic_moves import FIRST, ROUNDS, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
 from unweave.kernels.lda import collapsed_range
 from unweave.solve.iterate import Loop
 
@@ -26,7 +26,7 @@ _PASSES = 2  # over a document in a sweep; the second finds its words in cache
 
 
 def sweep(corpus: Corpus, state: dict, seeds: NDArray | None = None) -> tuple[dict, float]:
-    """One pass of the update over all documents with the counts of the last one; the objective before it."""
+    """Updates of all documents with the word counts of the last sweep; the objective before the last of its passes."""
     dtype, eta, V = corpus.dtype, state["eta"], corpus.shape[1]
     have = state["words"] if seeds is None else state["words"] + seeds
     inverse = (1 / (have.sum(axis=0, dtype=np.float64) + V * eta)).astype(dtype)
@@ -80,7 +80,7 @@ class Collapsed:
         before = state["value"]
         if due_for_repair(state, self.tol):
             found = self._repaired(state)
-            state = {**(found or state), "rounds": state["rounds"] + 1}
+            state = {**state, "rounds": ROUNDS} if found is None else {**found, "rounds": state["rounds"] + 1}
         new, value = sweep(self.corpus, state, self.seeds)
         # One sweep that changes little may be chance (priors that were learned raise what the words had lowered).
         fall = max(abs(before - value) / max(abs(value), 1e-300), state["fall"] / 2) if np.isfinite(before) else 1.0

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.explain.lda_corpus import dealt_start
-from unweave.explain.topic_moves import FIRST, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
+from unweave.explain.topic_moves import FIRST, ROUNDS, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
 from unweave.linalg.counts import multiply_rows
 from unweave.solve.iterate import Loop
 
@@ -48,7 +48,8 @@ class TemperedEM:
     def step(self, state: dict) -> tuple[dict, float]:
         before, rounds = state["value"], state["rounds"]
         if due_for_repair(state, self.tol):
-            state, rounds = self._repaired(state) or state, rounds + 1
+            found = self._repaired(state)
+            state, rounds = (state, ROUNDS) if found is None else (found, rounds + 1)
         new, objective = self._improved(state)
         fall = (before - objective) / max(abs(objective), 1e-300)
         return {**new, "value": objective, "fall": fall, "rounds": rounds, "seed": state["seed"]}, objective

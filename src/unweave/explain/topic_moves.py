@@ -26,13 +26,13 @@ _APART = 0.9  # share of a document's words of a topic that goes to one of its h
 FIRST = 30  # sweeps with twice the topics before those most alike are merged
 SPLIT = 12  # sweeps with every topic split in two, once a fit has nearly settled
 _CALM = 20.0  # times `tol`: when the objective falls by less, topics are split and merged
-_ROUNDS = 4  # of these, each when the fall has halved
-_PATIENCE, _HOPE = 30, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
+ROUNDS = 3  # of these at most, each when the fall has halved; one that does not pay is the last
+_PATIENCE, _HOPE = 20, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
 
 
 def due_for_repair(state: dict, tol: float) -> bool:
     """Whether a fit whose objective fell by ``state["fall"]`` is calm enough for another of its ``rounds``."""
-    return state["rounds"] < _ROUNDS and state["fall"] <= _CALM * tol / 2 ** state["rounds"]
+    return state["rounds"] < ROUNDS and state["fall"] <= _CALM * tol / 2 ** state["rounds"]
 
 
 def paid(step: Callable[[dict], tuple[dict, float]], state: dict, best: float) -> dict | None:
