@@ -32,6 +32,7 @@ _SURE = 1 << 16, 1000  # entries and documents from which on one draw of what is
 # helped along by components too many. Set on twelve kinds of made counts and parts (KL); other kinds are in the tests.
 _QUICK, _QUICK_EM = (50, 1e-3), (100, 1e-4)
 _SLOW, _SLOW_LARGE = (300, 1e-5), (100, 1e-5)
+_LARGE = 1 << 14  # entries from which on such a fit would take too long, and there is more to see in fewer steps
 _MOST = 160
 
 
@@ -112,7 +113,7 @@ def _quick(estimator: Any, X) -> Any:
     known = estimator.get_params(deep=False)
     steps, tol = _QUICK if "solver" in known else _QUICK_EM
     if "solver" in known and known.get("loss", "squared") not in ("squared", "weighted"):
-        steps, tol = _SLOW_LARGE if n_rows(X) * _width(X) >= _SURE[0] else _SLOW
+        steps, tol = _SLOW_LARGE if n_rows(X) * _width(X) >= _LARGE else _SLOW
     else:
         tol = max(tol, number(known["tol"], "tol"))
     if known["max_iter"] is not None:
