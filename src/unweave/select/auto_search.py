@@ -29,7 +29,7 @@ _BLOCKS = 50  # blocks that are loaded
 _SURE = 1 << 16, 1000  # entries and documents from which on one draw of what is hidden is as good as three
 # Steps and tolerance of a fit whose prediction of what is hidden is all that is asked; EM comes nearer more slowly, and
 # the updates of other losses than squares more slowly still: where there is little noise, a fit that is not settled is
-# helped along by components too many. Set on twelve kinds of made counts and parts (KL); other kinds are in the tests.
+# helped along by components too many. Set on twelve kinds of made counts and parts (KL), those of the tests among them.
 _QUICK, _QUICK_EM = (50, 1e-3), (100, 1e-4)
 _SLOW, _SLOW_LARGE = (300, 1e-5), (100, 1e-5)
 _LARGE = 1 << 14  # entries from which on such a fit would take too long, and there is more to see in fewer steps

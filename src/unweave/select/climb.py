@@ -11,6 +11,9 @@ from unweave.select.criteria import Criterion
 
 _FIRST = 20
 _TURNED = 0.05  # a loss of this share of what was gained since the first number ends the search
+# Components lie side by side where they form fewer groups than one in so many. Set on made rings, a spiral, even and
+# long-tailed clouds, and blobs (30 to 100 of them), and on the sets a1, a2, a3 and d31.
+_TILES = 4
 _CLOSE = 20  # numbers closer than one part in so many are taken as one
 
 Tried = Callable[[list[int]], Choice]
@@ -48,14 +51,14 @@ def told_apart(tried: Tried, most: int, criterion: Criterion, groups: Callable[[
 
     def tiles(k: int) -> bool:
         seen.setdefault(k, groups(k))
-        return 4 * seen[k] < k
+        return _TILES * seen[k] < k
 
     while last < most and choice.best > 0.75 * last and not choice.interrupted and not tiles(choice.best):
         last = min(most, math.ceil(last * math.sqrt(2)))
         choice = joined(choice, tried([last]), criterion)
     while choice.best > _FIRST and not choice.interrupted and (middles := _middles(choice)):
         choice = joined(choice, tried(middles), criterion)
-    if not choice.interrupted and choice.best > 4 and tiles(choice.best):
+    if not choice.interrupted and choice.best > _TILES and tiles(choice.best):
         choice.note = _side_by_side(choice, seen[choice.best], last)
     elif most > _FIRST and choice.best > 0.75 * most:
         choice.note = f"no number of Gaussians fits this table well: {choice.by} still improves at {choice.best}"
