@@ -22,7 +22,7 @@ _BLOCK = 1 << 15
 _SOME = 1e-3  # no share of a random start is zero, because it would stay so
 # Probability, beyond chance, that a state of a random start stays: one start after the other. Random moves alone are a
 # saddle of the likelihood for chains that stay, staying ones may be one for chains that do not. Set on three kinds of
-# planted chains (3 and 4 states that stay, a coin that is now and then unfair); the fast, the cyclic and the alternating
+# planted chains (3 and 4 states that stay, a coin that is at times unfair); the fast, the cyclic and the alternating
 # chains of the tests were not among them.
 _STAYS = (0.5, 0.0, 0.9)
 
