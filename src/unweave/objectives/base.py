@@ -92,28 +92,28 @@ class Objective:
         """Total loss to full accuracy; `rows` is ``rows_given(Z)`` if the caller has it."""
         if not (self.squared and self.complete) or self.in_blocks:
             return self.value(U, Z) if rows is None or rows.kind == "quadratic" else rows.value(U)
-        return self._careful(self.rows_given(Z) if rows is None else rows, U, U, Z, _MOST_ENTRIES, _TRUST_AT_THE_END)[0]
+        model = self.rows_given(Z) if rows is None else rows
+        value, _, sure = self._from_summaries(model, U, _MOST_ENTRIES, _TRUST_AT_THE_END)
+        return value if sure else float(self._row_values(U, Z, np.float64).sum())
 
     def step_value(self, model: RowModel, F: NDArray, U: NDArray, Z: NDArray) -> tuple[float, float]:
         """Total loss after a half-step on F, from the summaries of its `model`, and how far rounding may put it off.
 
         Entry by entry where the summaries would cancel and another look at the table costs little beside a half-step.
         """
-        return self._careful(model, F, U, Z, self.seen_quickly, _TRUST)
+        value, slack, sure = self._from_summaries(model, F, self.seen_quickly, _TRUST)
+        return (value, slack) if sure else (self.value(U, Z), 0.0)
 
     @property
     def seen_quickly(self) -> int:
         """Entries of a table for which the loss of every one takes no longer than a half-step."""
         return _MOST_ENTRIES
 
-    def _careful(
-        self, model: RowModel, F: NDArray, U: NDArray, Z: NDArray, most: int, trust: dict
-    ) -> tuple[float, float]:
-        value = model.value(F)
-        slack = model.rounding(F)
-        if value >= trust[np.dtype(self.dtype)] * slack or self.shape[0] * self.shape[1] > most:
-            return value, slack
-        return self.value(U, Z), 0.0
+    def _from_summaries(self, model: RowModel, F: NDArray, most: int, trust: dict) -> tuple[float, float, bool]:
+        """The loss from summaries, its rounding, and whether to take it: few digits cancel, or the table is large."""
+        value, slack = model.value(F), model.rounding(F)
+        large = self.shape[0] * self.shape[1] > most
+        return value, slack, large or value >= trust[np.dtype(self.dtype)] * slack
 
     @property
     def n_observed(self) -> int:
@@ -122,10 +122,15 @@ class Objective:
 
     def row_values(self, U: NDArray, Z: NDArray) -> NDArray[np.float64]:
         """Loss of each row."""
+        return self._row_values(U, Z, self.dtype)
+
+    def _row_values(self, U: NDArray, Z: NDArray, dtype) -> NDArray[np.float64]:
+        """Loss of each row, predicted in this precision: float32 loses digits where codes are large and cancel."""
+        Z = Z.astype(dtype, copy=False)
 
         def task(start, stop):
             x, w = self.dense_rows(start, stop)
-            loss = self.loss.value(x, U[start:stop] @ Z)
+            loss = self.loss.value(x.astype(dtype, copy=False), U[start:stop].astype(dtype, copy=False) @ Z)
             return (loss if w is None else loss * w).sum(axis=1, dtype=np.float64)
 
         return np.concatenate(self._over_rows(task) or [np.zeros(0)])
