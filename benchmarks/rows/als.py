@@ -104,6 +104,7 @@ ROWS = [
     ),
     Row(
         name="als-rmse",
+        tuned_on="held-out ratings of the table itself; the search: ten sets",
         title="matrix completion, 1M ratings, k=64: held-out RMSE",
         target=0.0,
         load=load,
@@ -116,6 +117,7 @@ ROWS = [
     ),
     Row(
         name="als-movielens",
+        tuned_on="held-out ratings of the table itself; the search: ten sets, this fold among them",
         title="matrix completion, MovieLens-100K fold u1, k=64: held-out RMSE",
         target=0.0,
         load=load_movielens,

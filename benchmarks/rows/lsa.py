@@ -141,6 +141,7 @@ def strangers(data: tuple, codes: np.ndarray) -> float:
 ROWS = [
     Row(
         name="lsa-neighbours",
+        tuned_on="docstrings",
         title="LSA, 20 Newsgroups, k=100: posts whose nearest post is of another group, default weights",
         target=1.0,
         load=load_labelled,

@@ -96,6 +96,7 @@ def objective(folds: Folds, answers: Any) -> float:
 ROWS = [
     Row(
         name="movielens-folds",
+        tuned_on="held-out ratings of the table itself; the search: ten sets, fold 1 among them",
         title="MovieLens-100K, five folds, point estimate: mean RMSE",
         target=0.0,
         load=load,
@@ -108,6 +109,7 @@ ROWS = [
     ),
     Row(
         name="movielens-time",
+        tuned_on="held-out ratings of the table itself; the search: ten sets, fold 1 among them",
         title="MovieLens-100K, five folds, hyper-parameters given: time to the peer's mean RMSE",
         target=2.0,
         load=load,
@@ -119,6 +121,7 @@ ROWS = [
     ),
     Row(
         name="movielens-gibbs",
+        tuned_on="held-out ratings of the table itself; the search: ten sets, fold 1 among them",
         title="MovieLens-100K, five folds, Bayesian: mean RMSE",
         target=0.0,
         load=load,
