@@ -209,7 +209,7 @@ def test_predictions_are_kept_in_range_on_request(rng):
     free, kept = model.predict(users, items), model.predict(users, items, clip=True)
     assert free.max() > 5 and free.min() < 1
     np.testing.assert_array_equal(kept, np.clip(free, 1, 5))
-    np.testing.assert_array_equal(model.predict(X, clip=True), np.clip(model.predict(X), 1, 5))
+    np.testing.assert_array_equal(model.complete(X, clip=True), np.clip(model.complete(X), 1, 5))
     timed = model.predict(users, items, timestamps=0.5)
     np.testing.assert_array_equal(model.predict(users, items, timestamps=0.5, clip=True), np.clip(timed, 1, 5))
     one = model.predict(int(users[free.argmax()]), int(items[free.argmax()]), clip=True)

@@ -41,6 +41,13 @@ def test_momentum_and_schedules(how, rng):
     assert (model.n_iter_ == 60) or how.early_stopping
 
 
+@pytest.mark.parametrize("ridge", [1e3, 1e8])
+def test_a_strong_ridge_does_not_make_it_run_away(ridge, rng):
+    X, _, _ = planted(rng, n=60, m=40)
+    model = unweave.MatrixCompletion(2, ridge=ridge, solver="sgd", max_iter=5).fit(X)
+    assert np.abs(model.complete(X) - X.data.mean()).max() < 0.1 * X.data.std()
+
+
 def test_same_answer_on_one_and_two_threads(rng, two_threads):
     X, _, _ = planted(rng, n=100, m=50)
     one, two = two_threads(lambda: unweave.MatrixCompletion(2, ridge=1.0, solver="sgd", max_iter=5).fit(X).components_)

@@ -57,7 +57,7 @@ def test_strangers_are_left_out_and_counted(frames):
 def test_score_takes_a_frame_with_other_items(frames):
     train, test, more = table(frames[0]), table(frames[1]), table(frames[1], what=[999], who=["u3"], stars=[2.0])
     model = unweave.MatrixCompletion(2, ridge=0.3, tol=1e-3).fit(train)
-    predicted = model.predict(test)  # in the order of the model's items
+    predicted = model.complete(test)  # in the order of the model's items
     places = {item: place for place, item in enumerate(model.item_ids_)}
     users = {user: place for place, user in enumerate(test.user_ids)}
     guess = [predicted[users[who], places[what]] for who, what in zip(frames[1]["who"], frames[1]["what"], strict=True)]

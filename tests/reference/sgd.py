@@ -13,9 +13,7 @@ def descend_block(
         of_user, of_item = np.full(len(u), user_ridge[i]), np.full(len(z), item_ridge[j])
         of_user[held_item] *= bias
         of_item[held_user] *= bias
-        dU[i] = momentum * dU[i] + rate * (error * z - of_user * u)
-        dZ[j] = momentum * dZ[j] + rate * (error * u - of_item * z)
-        free_u = np.arange(len(u)) != held_user
-        free_z = np.arange(len(z)) != held_item
-        U[i, free_u] += dU[i, free_u]
-        Z[j, free_z] += dZ[j, free_z]
+        new_u = (u + momentum * dU[i] + rate * error * z) / (1 + rate * of_user)
+        new_z = (z + momentum * dZ[j] + rate * error * u) / (1 + rate * of_item)
+        new_u[held_user], new_z[held_item] = u[held_user], z[held_item]
+        U[i], Z[j], dU[i], dZ[j] = new_u, new_z, new_u - u, new_z - z

@@ -21,7 +21,9 @@ from unweave.solve.history import History
 MODELS = {
     "nmf": lambda path, **more: unweave.NMF(5, max_iter=30, tol=0, random_state=3, checkpoint=path, **more),
     "kl": lambda path, **more: unweave.NMF(5, loss="kl", max_iter=15, tol=0, checkpoint=path, **more),
-    "kmeans": lambda path, **more: unweave.KMeans(9, max_iter=12, tol=0, random_state=1, checkpoint=path, **more),
+    "kmeans": lambda path, **more: unweave.KMeans(40, max_iter=12, tol=0, random_state=1, checkpoint=path, **more),
+    "lloyd": lambda path, **more: unweave.KMeans(9, repair=False, max_iter=12, tol=0, random_state=1, checkpoint=path,
+                                                 **more),
     "ratings": lambda path, **more: unweave.MatrixCompletion(3, ridge=1.0, max_iter=9, tol=0, checkpoint=path, **more),
     "huber": lambda path, **more: unweave.Factorization(3, loss="huber", max_iter=9, tol=0, checkpoint=path, **more),
     "hull": lambda path, **more: unweave.Factorization(3, codes="simplex", components="hull", max_iter=9, tol=0,

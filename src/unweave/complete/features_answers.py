@@ -78,8 +78,26 @@ class Informed(Sampled):
             scores = super().predict(users, items, rows=rows, unknown=unknown)
         else:
             scores = self._informed(users, items, rows, unknown, timestamps, user_features, item_features)
-        if not clip:
-            return scores
+        return self._in_range(scores) if clip else scores
+
+    def complete(self, X, *, clip: bool = False) -> NDArray:
+        """The whole table: the prediction for every entry, the known ones included, each row from its own entries.
+
+        Parameters
+        ----------
+        X : table of ratings, dense or sparse, or :class:`Ratings`
+        clip : bool
+            Keep predictions within the range of the ratings of the fit.
+
+        Returns
+        -------
+        array (n_rows, n_items), dense
+        """
+        scores = super().complete(X)
+        return self._in_range(scores) if clip else scores
+
+    def _in_range(self, scores):
+        """Scores no lower and no higher than any rating of the fit."""
         kept = np.clip(scores, self.seen_.data.min(), self.seen_.data.max())
         return float(kept) if np.ndim(kept) == 0 else kept
 

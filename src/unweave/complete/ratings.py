@@ -93,7 +93,7 @@ def refuse_triples(X) -> None:
 
     Such a frame has two columns of ids (texts or whole numbers) that repeat, in pairs that do not, and no holes.
     """
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sp.issparse(X):  # a sparse table may be a dict of its entries
         kind = "a dict of columns"
     elif _holds_triples(X):
         kind = "a frame that seems to hold one rating a row"

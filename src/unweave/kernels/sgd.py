@@ -9,8 +9,9 @@ from unweave.kernels import kernel
 def descend_block(
     users, items, values, order, U, Z, dU, dZ, user_ridge, item_ridge, bias, rate, momentum, held_user, held_item
 ):  # fmt: skip
-    """For each entry e in `order`: ``u += rate*(error*z - ridge*u)`` and the same for z, each with its momentum.
+    """For each entry e in `order`: ``u = (u + rate*error*z) / (1 + rate*ridge)`` and the same for z, with momentum.
 
+    Dividing (a proximal step) has the same fixed point as subtracting ``rate*ridge*u`` and is stable for any ridge.
     `U` (n x k) and `Z` (m x k) are changed in place, with their velocities `dU` and `dZ`; column `held_user` of U and
     `held_item` of Z stay as they are (the ones beside the biases, whose ridge is `bias` times the other). Blocks that
     share no user and no item may run side by side.
@@ -26,14 +27,11 @@ def descend_block(
         a, b = user_ridge[i], item_ridge[j]
         for t in range(k):
             up, zp = u[t], z[t]
-            pull, push = a * up, b * zp
-            if t == held_item:
-                pull *= bias
-            if t == held_user:
-                push *= bias
-            du[t] = momentum * du[t] + rate * (error * zp - pull)
-            dz[t] = momentum * dz[t] + rate * (error * up - push)
+            pull = a * bias if t == held_item else a
+            push = b * bias if t == held_user else b
             if t != held_user:
-                u[t] = up + du[t]
+                u[t] = (up + momentum * du[t] + rate * error * zp) / (1 + rate * pull)
+                du[t] = u[t] - up
             if t != held_item:
-                z[t] = zp + dz[t]
+                z[t] = (zp + momentum * dz[t] + rate * error * up) / (1 + rate * push)
+                dz[t] = z[t] - zp
