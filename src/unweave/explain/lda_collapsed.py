@@ -57,10 +57,10 @@ class Collapsed:
         self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool], seeds: NDArray | None = None
     ):
         self.corpus, self.alpha, self.eta, self.learn, self.seeds = corpus, alpha, eta, learn, seeds
-        self.tol, self.wide = 0.0, Corpus(corpus.X, 2 * corpus.k)
+        self.tol, self.wide, self.first = 0.0, Corpus(corpus.X, 2 * corpus.k), FIRST
 
     def pace(self, loop: Loop) -> Loop:
-        self.tol = loop.tol or 0.0
+        self.tol, self.first = loop.tol or 0.0, min(FIRST, loop.max_iter)  # who asks for few sweeps is in a hurry
         return loop if loop.tol == 0 else replace(loop, tol=None)
 
     def settled(self, state: dict) -> bool:
@@ -73,7 +73,7 @@ class Collapsed:
             "words": dealt_start(corpus.X, k, rng), "documents": documents, "alpha": self.alpha, "eta": self.eta,
             "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": int(rng.integers(2**62)),
         }  # fmt: skip
-        wide = self._widely(state, FIRST)
+        wide = self._widely(state, self.first)
         return {**self._merged(wide, self._merging(wide)), "alpha": self.alpha}
 
     def step(self, state: dict) -> tuple[dict, float]:
