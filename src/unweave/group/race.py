@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from unweave.solve.iterate import Loop, State, Step, iterate
 
+_TIE = 1e-9  # relative difference of two objectives that rounding may make
 _FIRST = 20  # steps of the first lap; each next lap is twice as long, for the better half
 
 
@@ -25,7 +26,24 @@ def race(step: Step, starts: list[State], settled: Callable[[State], bool]) -> S
     while len(starts) > 1:
         loop = Loop(max_iter=lap, tol=None, ending="a trial")
         run = [iterate(step, state, loop, settled=settled) for state in starts]
-        order = sorted(range(len(run)), key=lambda i: float(run[i][1].objective[-1]))
-        starts = [run[i][0] for i in sorted(order[: len(run) // 2])]
+        starts = [run[i][0] for i in leaders([float(history.objective[-1]) for _, history in run], len(run) // 2)]
         lap *= 2
     return starts[0]
+
+
+def leaders(values: list[float], count: int) -> list[int]:
+    """Places of the `count` lowest values, ascending; of values that differ by rounding alone the first.
+
+    Starts that find the same answer end with the same value but for its last digits, which differ between processors.
+
+    >>> leaders([3.0, 2.0 + 1e-13, 5.0, 2.0], 1)
+    [1]
+    """
+    left = list(range(len(values)))
+    found = []
+    for _ in range(count):
+        least = min(values[i] for i in left)
+        first = next(i for i in left if values[i] <= least + _TIE * max(1.0, abs(least)))
+        found.append(first)
+        left.remove(first)
+    return sorted(found)
