@@ -17,7 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+
+from unweave.parallel import run
 
 _NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
 _APART = 0.9  # share of a document's words of a topic that goes to one of its halves
@@ -64,15 +65,15 @@ def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArr
     >>> merging(words, np.array([[6.0, 0.0, 0.0], [0.0, 12.0, 5.0]]), 2).tolist()
     [0, 0, 1]
     """
-    tables = words.astype(np.float64), documents.astype(np.float64)
-    count = words.shape[1]
+    tables = [np.ascontiguousarray(table.T, dtype=np.float64) for table in (words, documents)]  # a topic is a row
+    count = len(tables[0])
     alone, into, pairs = _values(*tables), np.arange(count), _alike(*tables)
     pairs[:fixed, :fixed] = False
     loss = np.full((count, count), np.inf)
 
     def look(a: int, others: NDArray) -> None:
         for at in np.array_split(others, max(1, len(others) // _NEAR)):
-            both = _values(*(t[:, [a]] + t[:, at] for t in tables))
+            both = _values(*(t[a] + t[at] for t in tables))
             loss[a, at] = loss[at, a] = alone[a] + alone[at] - both
 
     for a in range(count):
@@ -84,8 +85,8 @@ def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArr
                 look(a, left[(left > a) & (left >= fixed)])
         a, b = sorted(divmod(int(loss.argmin()), count))
         for table in tables:
-            table[:, a] += table[:, b]
-        alone[a] = _values(*(table[:, [a]] for table in tables))[0]
+            table[a] += table[b]
+        alone[a] = _values(*(table[a : a + 1] for table in tables))[0]
         into[into == b], loss[b], loss[:, b] = a, np.inf, np.inf
         pairs[a] = pairs[:, a] = (pairs[a] | pairs[b]) & ((np.arange(count) >= fixed) | (a >= fixed))
         pairs[b] = pairs[:, b] = pairs[a, a] = False
@@ -111,16 +112,23 @@ def halved(documents: NDArray, rng: np.random.Generator) -> NDArray:
 
 
 def _values(words: NDArray, documents: NDArray) -> NDArray:
-    """What each topic adds to the log-likelihood."""
-    totals = words.sum(axis=0)
-    return xlogy(words, words).sum(axis=0) - xlogy(totals, totals) + xlogy(documents, documents).sum(axis=0)
+    """What each topic (a row of both) adds to the log-likelihood."""
+    return _times_log(words) - _times_log(words.sum(axis=1)[:, None]) + _times_log(documents)
+
+
+def _times_log(table: NDArray) -> NDArray:
+    """Σ x log x of every row, which stays in the cache meanwhile."""
+
+    def piece(start: int, stop: int) -> list[float]:
+        return [float(x @ np.log(np.maximum(x, np.finfo(np.float64).tiny))) for x in table[start:stop]]
+
+    return np.array([value for part in run(piece, len(table), 4) for value in part])
 
 
 def _alike(words: NDArray, documents: NDArray) -> NDArray:
-    """Pairs of topics worth a look: of each one those most alike in words and documents (Bhattacharyya)."""
-    affinity = sum(
-        root.T @ root for root in (np.sqrt(t / np.maximum(t.sum(axis=0), 1e-300)) for t in (words, documents))
-    )
+    """Pairs of topics (rows) worth a look: of each those most alike in words and documents (Bhattacharyya)."""
+    roots = (np.sqrt(t / np.maximum(t.sum(axis=1, keepdims=True), 1e-300)) for t in (words, documents))
+    affinity = sum(root @ root.T for root in roots)
     count = len(affinity)
     np.fill_diagonal(affinity, -1)
     near = np.zeros((count, count), dtype=bool)
