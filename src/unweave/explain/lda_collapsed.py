@@ -57,23 +57,25 @@ class Collapsed:
         self, corpus: Corpus, alpha: NDArray, eta: float, learn: tuple[bool, bool], seeds: NDArray | None = None
     ):
         self.corpus, self.alpha, self.eta, self.learn, self.seeds = corpus, alpha, eta, learn, seeds
-        self.tol, self.wide, self.first = 0.0, Corpus(corpus.X, 2 * corpus.k), FIRST
+        self.tol, self.wide, self.plainly = 0.0, Corpus(corpus.X, 2 * corpus.k), False
 
     def pace(self, loop: Loop) -> Loop:
-        self.tol, self.first = loop.tol or 0.0, min(FIRST, loop.max_iter)  # who asks for few sweeps is in a hurry
+        self.tol, self.plainly = loop.tol or 0.0, loop.max_iter < FIRST  # who asks for few sweeps is in a hurry
         return loop if loop.tol == 0 else replace(loop, tol=None)
 
     def settled(self, state: dict) -> bool:
         return bool(state["fall"] <= self.tol)
 
     def begin(self, rng: np.random.Generator) -> dict:
-        corpus, k = self.corpus, self.wide.k
+        corpus, k = self.corpus, self.corpus.k if self.plainly else self.wide.k
         documents = np.repeat(corpus.lengths[:, None] / k, k, axis=1).astype(corpus.dtype)
         state = {
             "words": dealt_start(corpus.X, k, rng), "documents": documents, "alpha": self.alpha, "eta": self.eta,
             "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": int(rng.integers(2**62)),
         }  # fmt: skip
-        wide = self._widely(state, self.first)
+        if self.plainly:
+            return state
+        wide = self._widely(state, FIRST)
         return {**self._merged(wide, self._merging(wide)), "alpha": self.alpha}
 
     def step(self, state: dict) -> tuple[dict, float]:

@@ -24,7 +24,7 @@ class TemperedEM:
     """
 
     def __init__(self, X: sp.csr_array, k: int, beta: float):
-        self.X, self.k, self.beta, self.tol, self.first = X, k, beta, 0.0, FIRST
+        self.X, self.k, self.beta, self.tol, self.plainly = X, k, beta, 0.0, False
         self.rows = X.indptr, X.indices, X.data
         back = sp.csr_array(X.T)
         self.columns = back.indptr.astype(np.int64), back.indices.astype(np.int32), back.data
@@ -34,15 +34,17 @@ class TemperedEM:
         self.each = np.ones(X.shape[1], dtype=X.dtype)
 
     def pace(self, loop: Loop) -> Loop:
-        self.tol, self.first = loop.tol or 0.0, min(FIRST, loop.max_iter)  # who asks for few sweeps is in a hurry
+        self.tol, self.plainly = loop.tol or 0.0, loop.max_iter < FIRST  # who asks for few sweeps is in a hurry
         return loop
 
     def begin(self, rng: np.random.Generator) -> dict:
-        k = 2 * self.k
+        k = self.k if self.plainly else 2 * self.k
         documents = np.full((self.X.shape[0], k), 1 / k, dtype=self.X.dtype)
         words = dealt_start(self.X, k, rng)
-        wide = self._widely(documents, words / _safe(words.sum(axis=0)), self.first)
         watched = {"value": np.inf, "fall": np.inf, "rounds": 0, "seed": int(rng.integers(2**62))}
+        if self.plainly:
+            return {**self._merged(words, documents, np.arange(k)), **watched}
+        wide = self._widely(documents, words / _safe(words.sum(axis=0)), FIRST)
         return {**self._merged(*wide, merging(*wide, self.k)), **watched}
 
     def step(self, state: dict) -> tuple[dict, float]:

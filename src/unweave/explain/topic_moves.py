@@ -18,13 +18,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.parallel import run
-
 _NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
 _APART = 0.9  # share of a document's words of a topic that goes to one of its halves
 
 # Set on planted topics, and on AP, part of 20 Newsgroups and docstrings of SciPy and scikit-learn.
-FIRST = 30  # sweeps with twice the topics before those most alike are merged
+FIRST = 30  # sweeps with twice the topics before those most alike are merged; a fit that may make fewer begins plainly
 SPLIT = 12  # sweeps with every topic split in two, once a fit has nearly settled
 _CALM = 20.0  # times `tol`: when the objective falls by less, topics are split and merged
 ROUNDS = 3  # of these at most, each when the fall has halved; one that does not pay is the last
@@ -118,11 +116,7 @@ def _values(words: NDArray, documents: NDArray) -> NDArray:
 
 def _times_log(table: NDArray) -> NDArray:
     """Σ x log x of every row, which stays in the cache meanwhile."""
-
-    def piece(start: int, stop: int) -> list[float]:
-        return [float(x @ np.log(np.maximum(x, np.finfo(np.float64).tiny))) for x in table[start:stop]]
-
-    return np.array([value for part in run(piece, len(table), 4) for value in part])
+    return np.array([x @ np.log(np.maximum(x, np.finfo(np.float64).tiny)) for x in table])
 
 
 def _alike(words: NDArray, documents: NDArray) -> NDArray:
