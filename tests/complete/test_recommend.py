@@ -19,13 +19,7 @@ def position(ids, wanted):
     return ids.tolist().index(wanted)
 
 
-_WIDE = "the check wants one prediction a row, and a completed table has one for every item"
-
-
-@parametrize_with_checks(
-    [MatrixCompletion(2, ridge=1.0)],
-    expected_failed_checks=lambda _: {"check_estimator_sparse_array": _WIDE, "check_estimator_sparse_matrix": _WIDE},
-)
+@parametrize_with_checks([MatrixCompletion(2, ridge=1.0)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
