@@ -10,6 +10,7 @@ from unweave.kernels.lda import mixture_range
 from unweave.parallel import run
 
 _ROWS = 32
+_PRODUCTS = 1 << 18  # of shares and words that are held at a time
 
 
 def mixtures(X: sp.csr_array, topics: NDArray, smooth: NDArray, repeats: int = 100, tol: float = 0.0) -> NDArray:
@@ -73,14 +74,15 @@ def document_completion(topics, A, B, *, smooth: float = 0.1, repeats: int = 100
 
 
 def log_sum(theta: NDArray, phi: NDArray, asked: sp.csr_array) -> float:
-    """Σ b log(θφ) over the entries b of `asked`, some at a time."""
+    """Σ b log(θφ) over the entries b of `asked`, some at a time and added in their order."""
     rows = np.repeat(np.arange(asked.shape[0]), np.diff(asked.indptr))
-    value, step = 0.0, max(1, (1 << 22) // len(phi))
-    for i in range(0, len(rows), step):
-        words = asked.indices[i : i + step]
-        p = np.einsum("ik,ik->i", theta[rows[i : i + step]], phi.T[words])
-        value += float(asked.data[i : i + step] @ np.log(p))
-    return value
+    words = np.ascontiguousarray(phi.T)
+
+    def task(start: int, stop: int) -> float:
+        p = np.einsum("ik,ik->i", theta[rows[start:stop]], words[asked.indices[start:stop]])
+        return float(asked.data[start:stop] @ np.log(p))
+
+    return float(sum(run(task, len(rows), max(1, _PRODUCTS // len(phi)))))
 
 
 def halves(X, random_state=None) -> tuple[sp.csr_array, sp.csr_array]:
