@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,46 @@ class Objective:
 
     def in_double(self) -> Objective:
         """The same objective with its numbers in float64: for proofs, which rounding must not touch."""
+        raise NotImplementedError("this objective is not held in memory")
+
+    # -- what other rooms ask of a table, however it is stored ---------------------------------------------------
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the table is one array in memory with every entry observed and no weights."""
+        return False
+
+    @property
+    def matrix(self):
+        """The table as something to multiply vectors by: an array, or a sparse product."""
+        return self.X
+
+    def blocks(self) -> Iterator[tuple[int, int, Objective]]:
+        """(start, stop, objective in memory) of stretches of rows: the blocks of a table in blocks, else all rows."""
+        yield 0, self.shape[0], self
+
+    def each_block(self, change: Callable[[Objective], Objective]) -> Objective:
+        """The table with `change` applied to what lies in memory: at once, or to every block when it is its turn."""
+        return change(self)
+
+    def column_sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sum and number of the entries seen in each column."""
+        raise NotImplementedError("an objective defines column_sums")
+
+    def squares(self) -> float:
+        """The sum of squares of the entries seen."""
+        return float(2 * self.half_norm)
+
+    def shifted(self, row: NDArray) -> Objective:
+        """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
+        raise NotImplementedError("an objective defines shifted")
+
+    def values_and_seen(self) -> tuple[Any, Any]:
+        """The table and the weights of what is seen (0 = not seen; None: all ones), stored as the table is, float64."""
+        raise NotImplementedError("this objective is not held in memory")
+
+    def entries(self) -> Any:
+        """The entries seen as a CSR matrix of the table's shape, zeros that were seen stored."""
         raise NotImplementedError("this objective is not held in memory")
 
     def parts(self) -> Iterator[tuple[int, int, Objective]]:

@@ -43,6 +43,25 @@ class Blocks(Objective):
     def parts(self):
         return iter(self)
 
+    def blocks(self):
+        return iter(self)
+
+    def each_block(self, change):
+        def load(i: int) -> Objective:
+            return change(self._load(i))
+
+        return Blocks(load, np.diff(self.bounds).tolist(), load(0), self.complete)
+
+    def column_sums(self):
+        parts = [block.column_sums() for _, _, block in self]
+        return np.sum([sums for sums, _ in parts], axis=0), np.sum([counts for _, counts in parts], axis=0)
+
+    def squares(self):
+        return sum(block.squares() for _, _, block in self)
+
+    def shifted(self, row):
+        return self.each_block(lambda block: block.shifted(row)) if row.any() else self
+
     @property
     def half_norm(self) -> float:
         """½‖X‖²; one pass, then remembered."""

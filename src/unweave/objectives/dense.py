@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.linalg.products import gram, matmul, row_squared_norms, squared_norm
@@ -36,6 +37,31 @@ class Dense(Objective):
     def in_double(self):
         weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
         return Dense(self.X.astype(np.float64, copy=False), self.loss, weights)
+
+    @property
+    def is_array(self):
+        return self.complete
+
+    def column_sums(self):
+        counts = np.full(self.shape[1], float(len(self.X)))
+        counts = counts if self.weights is None else np.count_nonzero(self.weights, axis=0).astype(np.float64)
+        return self.X.sum(axis=0, dtype=np.float64), counts
+
+    def shifted(self, row):
+        if not row.any():
+            return self
+        less = self.X - row.astype(self.dtype)
+        if self.weights is not None:
+            less[self.weights == 0] = 0
+        return Dense(less, self.loss, self.weights)
+
+    def values_and_seen(self):
+        weights = None if self.weights is None else self.weights.astype(np.float64)
+        return self.X.astype(np.float64), weights
+
+    def entries(self):
+        table = self.by_row
+        return sp.csr_array((table.data, table.indices, table.indptr), shape=self.shape)
 
     @property
     def heaviest(self):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unweave.linalg import entries as kernels
+from unweave.linalg.products import squared_norm
 from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
 from unweave.objectives.models import Entries
@@ -39,6 +40,26 @@ class Observed(Objective):
     def in_double(self):
         weights = None if self.weights is None else self.weights.astype(np.float64, copy=False)
         return Observed(self.X.astype(np.float64, copy=False), self.loss, weights)
+
+    def column_sums(self):
+        m, indices = self.shape[1], self.X.indices
+        return np.bincount(indices, self.X.data, m), np.bincount(indices, minlength=m).astype(np.float64)
+
+    def squares(self):
+        return squared_norm(self.X.data[None, :])
+
+    def shifted(self, row):
+        X = self.X
+        less = X.data - row.astype(self.dtype)[X.indices]
+        return Observed(sp.csr_array((less, X.indices, X.indptr), shape=X.shape), self.loss, self.weights)
+
+    def values_and_seen(self):
+        X = self.X.astype(np.float64)
+        weights = np.ones_like(X.data) if self.weights is None else self.weights.data.astype(np.float64)
+        return X, sp.csr_array((weights, X.indices, X.indptr), shape=X.shape)
+
+    def entries(self):
+        return self.X
 
     @property
     def heaviest(self):

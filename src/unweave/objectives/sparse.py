@@ -46,6 +46,22 @@ class Sparse(Objective):
             stop = min(start + size, self.shape[0])
             yield start, stop, Dense(self.dense_rows(start, stop)[0], self.loss)
 
+    @property
+    def matrix(self):
+        return self.product
+
+    def column_sums(self):
+        return np.asarray(self.X.sum(axis=0, dtype=np.float64)).ravel(), np.full(self.shape[1], float(self.shape[0]))
+
+    def shifted(self, row):
+        return Dense(self.X.toarray() - row.astype(self.dtype), self.loss) if row.any() else self
+
+    def values_and_seen(self):
+        return self.X.astype(np.float64), None
+
+    def entries(self):
+        return Dense(self.X.toarray(), self.loss).entries()
+
     @cached_property
     def product(self) -> SparseProduct:
         return SparseProduct(self.X)

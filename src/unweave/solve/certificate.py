@@ -52,6 +52,11 @@ class Certificate:
     exact: bool
     objective: float
 
+    @classmethod
+    def none(cls, objective: float, lower_bound: float = float("-inf")) -> Certificate:
+        """The certificate of an answer about which nothing is known."""
+        return cls("none", lower_bound, float("inf"), False, float(objective))
+
     def __str__(self) -> str:
         if self.kind == "kkt":
             return (

@@ -1,7 +1,8 @@
 """The one loop of the library.
 
-It knows only ``step(state) -> (state, objective)``. A state is a flat dict of arrays and scalars, the random generator
-included, so that checkpoints, the best state so far and saving come free for every model that runs in it.
+It knows only :class:`unweave.solve.scheme.Scheme`: ``step(state) -> (state, objective)`` and when to stop. A state is a
+flat dict of arrays and scalars, the random generator included, so that checkpoints, the best state so far and saving
+come free for every model that runs in it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass, replace
 from unweave.solve.bar import Bar
 from unweave.solve.checkpoint import Checkpoint
 from unweave.solve.history import History, Progress
+from unweave.solve.scheme import Scheme, State
 from unweave.solve.warn import warn_user
 
-State = dict
 Step = Callable[[State], tuple[State, float]]
 
 
@@ -41,37 +42,27 @@ class Loop:
         return replace(self, max_iter=1, tol=0.0, ending="solved in closed form")
 
 
-def iterate(
-    step: Step,
-    state: State,
-    loop: Loop,
-    *,
-    settled: Callable[[State], bool] | None = None,
-    fixed: Callable[[State], bool] | None = None,
-) -> tuple[State, History]:
-    """Run `step` until the objective settles, the callback says stop, or `max_iter`.
+def iterate(scheme, state: State, loop: Loop, *, settled=None, fixed=None) -> tuple[State, History]:
+    """Step until the objective or the scheme settles, the callback says stop, or `max_iter`.
 
     Parameters
     ----------
-    step : callable
-        ``state -> (new state, objective)``. It must leave the arrays of the old state as they were (scratch, whose
-        names begin with an underscore, excepted), because the old state is the answer if the step is interrupted.
+    scheme : Scheme
+        The method. A step leaves the arrays of the old state as they were (those in ``scheme.reuses`` excepted),
+        because the old state is the answer if the step is interrupted.
     state : dict
         Where to begin; replaced by the checkpoint's if there is one. That one is judged first, by the limits of now
         (and the callback is asked about it again): a fit that was killed at its end does not go on.
     loop : Loop
         Limits and listeners.
-    settled : callable, optional
-        ``state -> bool``: nothing worth the while changes any more. Ignored when ``tol=0``.
-    fixed : callable, optional
-        ``state -> bool``: the next step would give this very state, to the bit (the labels of k-means stay). Ends the
-        fit whatever `tol` is.
 
     Returns
     -------
     state, History
         The last state finished. Ctrl-C ends the loop there with a warning.
     """
+    if not isinstance(scheme, Scheme):  # on the way out: calls that still hand over functions
+        scheme = _Functions(scheme, settled, fixed)
     history = History()
     if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
         state, history = saved
@@ -79,15 +70,15 @@ def iterate(
     bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
         # A state that was loaded is judged as if its iteration had just been done: that fit may have been at its end.
-        reason = _reason_to_stop(state, history, loop, settled, fixed) if len(history) else None
+        reason = _reason_to_stop(scheme, state, history, loop) if len(history) else None
         while reason is None and len(history) < loop.max_iter:
-            state, objective = step(state)
+            state, objective = scheme.step(state)
             _record(history, objective, time.perf_counter() - began)
             if loop.checkpoint is not None:
                 loop.checkpoint.offer(state, history)
             if bar is not None:
                 bar.show(history)
-            reason = _reason_to_stop(state, history, loop, settled, fixed)
+            reason = _reason_to_stop(scheme, state, history, loop)
     except KeyboardInterrupt:
         if not len(history):
             raise
@@ -108,6 +99,21 @@ def iterate(
     return state, history
 
 
+class _Functions(Scheme):
+    """Functions as a scheme, until every caller hands over a scheme."""
+
+    def __init__(self, step, settled, fixed):
+        self.step = step  # type: ignore[method-assign]
+        self.settled = settled or super().settled  # type: ignore[method-assign]
+        self.fixed = fixed or super().fixed  # type: ignore[method-assign]
+
+    def begin(self, rng=None):
+        raise NotImplementedError
+
+    def step(self, state):
+        raise NotImplementedError
+
+
 def _record(history: History, objective: float, seconds: float) -> None:
     """Note one iteration; a value that is not finite ends the fit with the remedy."""
     objective = float(objective)
@@ -124,13 +130,7 @@ def _record(history: History, objective: float, seconds: float) -> None:
     history.add(objective, change, seconds)
 
 
-def _reason_to_stop(
-    state: State,
-    history: History,
-    loop: Loop,
-    settled: Callable[[State], bool] | None,
-    fixed: Callable[[State], bool] | None,
-) -> str | None:
+def _reason_to_stop(scheme: Scheme, state: State, history: History, loop: Loop) -> str | None:
     """Why the fit ends after its last iteration, None if it goes on; limits and listeners are those of now."""
     objective, change, seconds = history.objective[-1], history.change[-1], history.seconds[-1]
     if loop.callback is not None:
@@ -139,8 +139,8 @@ def _reason_to_stop(
             return "the callback said stop"
     if loop.tol and len(history) > 1 and abs(change) <= loop.tol:
         return f"the objective fell by less than tol={loop.tol:g} (relative)"
-    if (fixed is not None and fixed(state)) or (loop.tol != 0 and settled is not None and settled(state)):
-        return "nothing changes any more"
+    if scheme.fixed(state) or (loop.tol != 0 and scheme.settled(state)):
+        return scheme.ending
     return None
 
 

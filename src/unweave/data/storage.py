@@ -1,0 +1,57 @@
+"""Tables however they are stored: the few things that other rooms ask of an array or a sparse matrix alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+def as_dense(X) -> NDArray:
+    """X as an array; a sparse table is written out.
+
+    >>> as_dense(sp.csr_array([[0, 1]])).tolist()
+    [[0, 1]]
+    """
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
+
+
+def stored(X) -> NDArray:
+    """The entries that are written out: all of an array, the stored ones of a sparse table."""
+    return X.data if sp.issparse(X) else np.asarray(X)
+
+
+def n_stored(X) -> int:
+    """How many entries are written out."""
+    return int(X.nnz) if sp.issparse(X) else int(np.size(X))
+
+
+def is_finite(X) -> bool:
+    """Whether every entry is a finite number."""
+    return bool(np.isfinite(stored(X)).all())
+
+
+def squared(X):
+    """Every entry squared, stored as X is."""
+    return X.multiply(X) if sp.issparse(X) else np.square(X)
+
+
+def row_squares(X) -> NDArray[np.float64]:
+    """‖x_i‖² of every row.
+
+    >>> row_squares(sp.csr_array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [25.0, 0.0]
+    """
+    return np.asarray(squared(X).sum(axis=1), dtype=np.float64).ravel()
+
+
+def stack_rows(parts: Sequence):
+    """Tables of one width below each other; sparse tables stay sparse."""
+    return sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.concatenate([np.asarray(part) for part in parts])
+
+
+def product(A, B) -> NDArray:
+    """A·B as an array, either side sparse or not."""
+    return as_dense(A @ B)
