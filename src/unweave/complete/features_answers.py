@@ -27,13 +27,13 @@ from unweave.complete.pairs import pair_scores
 from unweave.complete.recommend import _paired
 from unweave.complete.sampled import Sampled
 from unweave.complete.who import NewUser, aligned, as_list, is_table, named
-from unweave.factorization.door import reopen_table
 from unweave.judge.matching import matched
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
+from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.solve.alternate import left_half_step
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
 class Informed(Sampled):

@@ -19,8 +19,8 @@ from unweave.complete.features_side import Side, with_constant
 from unweave.complete.held_out import observed
 from unweave.complete.ids import find, objects
 from unweave.complete.who import entries
-from unweave.factorization.door import reopen_table
 from unweave.objectives import Observed
+from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.solve.alternate import Alternate
 from unweave.solve.iterate import Loop, iterate

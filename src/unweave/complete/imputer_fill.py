@@ -17,7 +17,7 @@ from unweave.complete.imputer_layout import Layout
 from unweave.complete.imputer_low_rank import LowRank
 from unweave.factorization.settings import number, whole
 from unweave.solve.iterate import Loop
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 _FEW = 20  # cells below which nothing is held out and no model is fitted
 _WIDE = 256  # answers above which a full covariance is not asked for

@@ -22,15 +22,15 @@ from unweave.complete.nuclear_path import (
 from unweave.complete.nuclear_scheme import Impute
 from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, observed_entries
 from unweave.factorization.base import penalties
-from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import generator, number, whole
+from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Ridge
 from unweave.solve.alternate import left_half_step
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan
-from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
+from unweave.solve.search import seed_of
 
 
 class SoftImpute(NuclearModel):

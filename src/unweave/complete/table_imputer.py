@@ -15,17 +15,17 @@ from unweave.complete.imputer_experts import Data, Together
 from unweave.complete.imputer_frame import as_frame, check_names, kind_of, numbers_like, read_columns, write_columns
 from unweave.complete.imputer_layout import Layout, losses_of
 from unweave.data.table import refuse_blocks
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, whole
-from unweave.factorization.showing import Showing
 from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
-class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TableImputer(Reportable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill the holes of a table of numeric, Boolean, ordinal and categorical columns; the same kind comes back.
 
     Two models of the table are fitted to its observed cells, x_ij ≈ b_j + u_i·z_j with u_i ~ N(0, I) and a mixture

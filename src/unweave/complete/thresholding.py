@@ -14,8 +14,8 @@ from unweave.factorization.settings import number
 from unweave.penalties import Free, Ridge
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan
-from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
+from unweave.solve.search import seed_of
 
 _TIMES = 4.0  # τ over the largest singular value that X is likely to have
 

@@ -55,3 +55,9 @@ def stack_rows(parts: Sequence):
 def product(A, B) -> NDArray:
     """A·B as an array, either side sparse or not."""
     return as_dense(A @ B)
+
+
+def scale_rows(X, factors: NDArray):
+    """Every row times its own number, in float64, stored as X is."""
+    factors = np.asarray(factors, dtype=np.float64)[:, None]
+    return sp.csr_array(X.astype(np.float64).multiply(factors)) if sp.issparse(X) else factors * X

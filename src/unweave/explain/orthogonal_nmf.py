@@ -131,7 +131,7 @@ class OrthogonalNMF(NonNegativeModel):
 
     def certify(self, X):
         """The Eckart–Young certificate of the objective that was reached, at whatever cost."""
-        from unweave.factorization.door import reopen_table
+        from unweave.objectives.opening import reopen_table
         from unweave.parallel import single_blas
 
         with single_blas():

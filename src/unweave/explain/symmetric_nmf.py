@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.explain.nonneg_base import NonNegativeModel
 from unweave.explain.nonneg_symmetric import SymmetricDescent, similarity
-from unweave.factorization.door import reopen_table
+from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import NonNegative
 from unweave.solve import certificate as certify

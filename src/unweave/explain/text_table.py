@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from unweave.data import text as tx
 from unweave.data.named import NamedTable
 from unweave.explain.text_words import KeepsWords
-from unweave.factorization.showing import Showing
-from unweave.solve.warn import warn_user
+from unweave.factorization.reportable import Reportable
+from unweave.solve.progress import warn_user
 
 
 class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
@@ -176,7 +176,7 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         kind = "counts" if self.weights == "counts" else "table"
         return NamedTable(self.transform(X), rows, list(self.words_), kind=kind)
 
-    save = Showing.save
+    save = Reportable.save
 
     def _count_known(self, X, lexicon: tx.Settled) -> sp.csr_array:
         query = tx.few(X) if self.input == "text" else None

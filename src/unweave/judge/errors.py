@@ -9,7 +9,7 @@ from unweave.data.named import NamedTable
 from unweave.judge.answers import Answers, is_model
 from unweave.judge.entries import Entries
 from unweave.judge.matching import matched
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
 def rmse(predicted, truth, *, given=None) -> float:

@@ -19,7 +19,7 @@ from unweave.judge.errors import differences
 from unweave.judge.matching import ids_of, matched
 from unweave.judge.ranking import count_hits, relevant_items
 from unweave.judge.split import strangers
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 KINDS = ("ratings", "ranking")
 _MOST = 20_000  # users whose whole order is looked at for the AUC

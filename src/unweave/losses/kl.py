@@ -28,6 +28,8 @@ class KL(Loss):
     """
 
     name = "kl"
+    in_data_units = True
+    zeros_in_sums = True
     nonnegative = True
     degree = 1.0
 

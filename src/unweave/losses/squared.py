@@ -18,6 +18,9 @@ class Squared(Loss):
     """
 
     name = "squared"
+    in_data_units = True
+    is_squared = True
+    any_number = True
     degree = 2.0
 
     @property

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from unweave.linalg import entries as kernels
 from unweave.linalg.products import squared_norm
+from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
 from unweave.objectives.models import Entries
@@ -24,7 +25,7 @@ class Observed(Objective):
     def __init__(self, X: sp.csr_array, loss: Loss, weights: sp.csr_array | None = None):
         self.X, self.loss, self.weights = X, loss, weights
         self.shape, self.dtype = X.shape, X.dtype
-        self.squared = loss.name in ("squared", "weighted")
+        self.squared = loss.is_squared
         self.reweights = loss.reweights and not self.squared and loss.width == 1
 
     def dense_rows(self, start, stop):
@@ -44,6 +45,18 @@ class Observed(Objective):
     def column_sums(self):
         m, indices = self.shape[1], self.X.indices
         return np.bincount(indices, self.X.data, m), np.bincount(indices, minlength=m).astype(np.float64)
+
+    @property
+    def is_sparse(self):
+        return True
+
+    def weighted_residual(self, U, Z):
+        t = self.by_row
+        x = t.data.astype(np.float64)
+        r = x - self._at_entries(t, U, Z.T)
+        slope = t.scaled(r)
+        table = SparseProduct(sp.csr_array((slope, t.indices, t.indptr), shape=self.shape))
+        return table, float(np.vdot(slope, x)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(t.scaled(x), x))
 
     def squares(self):
         return squared_norm(self.X.data[None, :])

@@ -63,7 +63,7 @@ _PARTS: dict[str, str] = {
     "unweave.solve.history": "History",
     "unweave.solve.certificate": "Certificate",
     "unweave.select.chosen": "Choice",
-    "unweave.factorization.door": "Learned",
+    "unweave.objectives.opening": "Learned",
     "unweave.factorization.stream": "Stream",
 }
 

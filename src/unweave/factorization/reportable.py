@@ -1,4 +1,4 @@
-"""What every fitted model can do besides predict: be saved, reported, drawn, and shown in a notebook."""
+"""Save, report, draw and show a fitted model: what every estimator can do besides predict."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from sklearn.utils.validation import check_is_fitted
 
 
-class Showing:
-    """Saving and showing, for estimators."""
+class Reportable:
+    """Saves a fitted model to a file and shows it as a page, a picture or a card in a notebook."""
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the fitted model to one file, atomically; :func:`unweave.load` reads it back.

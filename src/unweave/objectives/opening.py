@@ -1,4 +1,4 @@
-"""From what a user passes to an objective: tables, blocks, weights and losses meet here."""
+"""Turn what a user passes to `fit` into an objective: tables, blocks, weights and losses meet here."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from unweave.data.table import BlockTables, Table, check_blocks, check_table, is
 from unweave.losses import get_loss
 from unweave.losses.base import Loss, Pieces
 from unweave.losses.squared import Squared
-from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
-
-_ANY_NUMBER = ("squared", "weighted", "huber")  # losses that learn nothing from the data and take any number
+from unweave.objectives.base import Objective
+from unweave.objectives.blocks import Blocks
+from unweave.objectives.dense import Dense
+from unweave.objectives.observed import Observed
+from unweave.objectives.sparse import Sparse
 
 
 @dataclass
@@ -76,7 +78,7 @@ def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Ob
         X = _named(X, frame)
         missing = "nan" if missing is None else missing
     table = check_table(estimator, X, missing, reset=False)
-    if learned.loss.name == "weighted" and weights is None and learned.loss.by_column is None:
+    if learned.loss.takes_weights and weights is None and learned.loss.by_column is None:
         weights = np.ones((1, table.shape[1]))  # new rows whose weights nobody gave count evenly
     return make_objective(table, learned.loss, weights)
 
@@ -103,9 +105,9 @@ def _named(values, frame):
 
 def _prepare(loss: Loss, tables: Callable[[], Iterable[Table]]) -> Loss:
     """The loss with what all tables together teach it, however they are stored."""
-    if loss.name in _ANY_NUMBER:
+    if loss.any_number:
         return clone(loss.validate())
-    if loss.name == "columns":
+    if loss.per_column:
         (table,) = map(_unpacked, tables())
         return loss.prepare(_entries(table)[0])
     return loss.prepare_from(Pieces(lambda: map(_entries, tables())))
@@ -148,11 +150,11 @@ def make_objective(table: Table, loss: Loss, weights=None) -> Objective:
         seen = np.asarray(table.seen, dtype=encoded.dtype)
         weights = seen if weights is None else weights * seen
     # The weights of the entries hold those of the columns already, so the loss must not count them again.
-    return Dense(encoded, Squared() if loss.name == "weighted" else loss, weights)
+    return Dense(encoded, Squared() if loss.takes_weights else loss, weights)
 
 
 def _encoded(loss: Loss, values: NDArray, seen) -> NDArray:
-    if loss.name in _ANY_NUMBER:
+    if loss.any_number:
         return values  # unobserved entries are zero already
     if seen is None:
         return np.ascontiguousarray(loss.encode(values), dtype=values.dtype)
@@ -165,7 +167,7 @@ def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
     if weights is not None:
         raise ValueError("weights need a dense X; pass X.toarray() with missing='zeros' if zeros are unobserved")
     zero = np.zeros(min(1, _zeros(table)), values.dtype)
-    if loss.name == "columns" or loss.prediction_columns(1) != 1 or loss.encode(zero).any():
+    if loss.per_column or loss.prediction_columns(1) != 1 or loss.encode(zero).any():
         return make_objective(_unpacked(table), loss)
     coded = sp.csr_array((loss.encode(values.data), values.indices, values.indptr), shape=values.shape)
     return Sparse(coded, loss) if table.seen is None else Observed(coded, loss)
@@ -173,7 +175,7 @@ def _sparse_objective(table: Table, loss: Loss, weights) -> Objective:
 
 def _entry_weights(loss: Loss, shape: tuple[int, int], weights) -> NDArray | None:
     """Weights of all entries, from the call and from the loss's own weights of columns; None when there are none."""
-    if loss.name != "weighted":
+    if not loss.takes_weights:
         if weights is not None:
             raise ValueError("weights need loss='weighted'")
         return None
@@ -189,8 +191,8 @@ def _entry_weights(loss: Loss, shape: tuple[int, int], weights) -> NDArray | Non
 
 
 def _open_blocks(estimator, X, missing, loss: Loss, weights) -> tuple[Objective, Learned]:
-    if weights is not None or loss.name in ("weighted", "columns"):
-        refuse_blocks(estimator, X, " with a loss for each column" if loss.name == "columns" else " with weights")
+    if weights is not None or loss.takes_weights or loss.per_column:
+        refuse_blocks(estimator, X, " with a loss for each column" if loss.per_column else " with weights")
     blocks = check_blocks(estimator, X, missing, reset=True)
     need_squares(blocks.load(i).values for i in range(len(blocks.sizes)))
     ready = _prepare(loss, lambda: map(blocks.load, range(len(blocks.sizes))))
