@@ -1,6 +1,7 @@
-"""The classes a saved model may hold: a fixed table of ours, so that a file never says what is imported.
+"""Name the classes that a saved model may hold: a fixed table of ours, so that a file never says what is imported.
 
-A new estimator, loss, penalty or update is one name here; ``tests/persist`` fails for one that is missing.
+Estimators are those of :mod:`unweave.registry`. A new loss, penalty or update is one name here; ``tests/persist`` fails
+for one that is missing.
 """
 
 from __future__ import annotations
@@ -8,38 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Where estimators live. The rooms above this one are imported by these fixed words and no others.
-ESTIMATORS: dict[str, str] = {
-    "Factorization": "unweave.factorization",
-    "PCA": "unweave.compress",
-    "TruncatedSVD": "unweave.compress",
-    "NMF": "unweave.explain",
-    "SemiNMF": "unweave.explain",
-    "ConvexNMF": "unweave.explain",
-    "OrthogonalNMF": "unweave.explain",
-    "SymmetricNMF": "unweave.explain",
-    "TextTable": "unweave.explain",
-    "LSA": "unweave.explain",
-    "LDA": "unweave.explain",
-    "PLSA": "unweave.explain",
-    "SimplexTopics": "unweave.explain",
-    "KMeans": "unweave.group",
-    "BFR": "unweave.group",
-    "CURE": "unweave.group",
-    "Agglomerative": "unweave.group",
-    "Divisive": "unweave.group",
-    "SpectralClustering": "unweave.group",
-    "SoftClustering": "unweave.group",
-    "GaussianMixture": "unweave.group",
-    "BernoulliMixture": "unweave.group",
-    "HiddenMarkov": "unweave.group",
-    "MatrixCompletion": "unweave.complete",
-    "ImplicitALS": "unweave.complete",
-    "EASE": "unweave.complete",
-    "SoftImpute": "unweave.complete",
-    "SingularValueThresholding": "unweave.complete",
-    "TableImputer": "unweave.complete",
-}
+from unweave import registry
+from unweave.registry import ESTIMATORS
 
 _PARTS: dict[str, str] = {
     "unweave.losses": "Squared Weighted Huber Absolute KL ItakuraSaito Logistic Hinge Ordinal Categorical ColumnLosses",
@@ -100,7 +71,7 @@ def find_estimator(name: str) -> type:
     """
     if name not in ESTIMATORS:
         raise UnknownClassError(f"there is no estimator {name!r}")
-    return getattr(import_module(ESTIMATORS[name]), name)
+    return registry.find(name)
 
 
 def part_name(kind: type) -> str | None:
