@@ -188,7 +188,7 @@ def test_import_is_quick_and_loads_nothing_heavy():
     assert min(seconds) < 0.3
 
 
-# -- one protocol, one runner, no mazes ----------------------------------------------------------------------------------
+# -- one protocol, one runner, no mazes --------------------------------------------------------------------------------
 
 
 def _calls(path: Path, *names: str) -> list[ast.Call]:
