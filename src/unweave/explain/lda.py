@@ -19,9 +19,9 @@ from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
 from unweave.explain.perplexity import log_sum, mixtures
 from unweave.explain.seed_words import seed_counts
+from unweave.explain.text.vectorizers import takes_texts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
-from unweave.explain.vectorizers import takes_texts
 from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
 from unweave.parallel import single_blas

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.table import check_table
 from unweave.explain.perplexity import log_sum
 from unweave.explain.plsa_em import TemperedEM
+from unweave.explain.text.vectorizers import takes_texts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
-from unweave.explain.vectorizers import takes_texts
 from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number
 from unweave.linalg.counts import multiply_rows

@@ -26,7 +26,7 @@ _PARTS: dict[str, str] = {
     "unweave.complete.imputer_groups": "Groups",
     "unweave.complete.imputer_gaussian": "Gaussian",
     "unweave.complete.imputer_fill": "Fitted",
-    "unweave.explain.text_table": "TextTable",
+    "unweave.explain.text.table": "TextTable",
     "unweave.group.soft_penalty": "NearSimplex Centres Relaxed",
     "unweave.group.soft_shares": "Shares",
     "unweave.solve.problem": "Problem",

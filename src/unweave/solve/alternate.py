@@ -139,11 +139,11 @@ class Extrapolated(Alternate):
     def step(self, state):
         beta = state["beta"]
         U = self.improve_codes(state["codes"], state["ahead"])
-        carried = self._carry(U, state["former_codes"], beta)
+        carried = self.carry_codes(U, state["former_codes"], beta)
         Z, value = self.improve_components(carried, state["ahead"])
         if value > state["value"]:
             return self._plain_step(state)
-        new = {"codes": carried, "components": Z, "ahead": self._carry(Z, state["former_components"], beta)}
+        new = {"codes": carried, "components": Z, "ahead": self.carry_components(Z, state["former_components"], beta)}
         new |= {"former_codes": U, "former_components": Z, "value": value, "still": self._still(state, value)}
         new |= {"beta": min(state["beta_most"], 1.01 * beta), "beta_most": min(1.0, 1.005 * state["beta_most"])}
         return self._revived(new), value
@@ -158,7 +158,12 @@ class Extrapolated(Alternate):
         new |= {"beta": state["beta"] / 1.5, "beta_most": state["beta"], "still": still}
         return self._revived(new), value
 
-    def _carry(self, new, former, beta: float):
+    def carry_codes(self, new, former, beta: float):
+        """Codes carried on along their last move, kept non-negative."""
+        return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
+
+    def carry_components(self, new, former, beta: float):
+        """Components carried on along their last move, kept non-negative."""
         return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
 
     def _revived(self, state: dict) -> dict:

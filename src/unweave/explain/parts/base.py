@@ -1,4 +1,4 @@
-"""What the non-negative family shares: a number of components that may be left to the data, and where to begin."""
+"""Share what the non-negative family needs: a number of components left to the data, and a start at clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.factorization.base import BaseFactorization
-from unweave.objectives import Objective
 from unweave.select.auto import Counting, chooses
 
 
@@ -27,13 +26,13 @@ class NonNegativeModel(Counting, BaseFactorization):
         return super()._fit(X, weights)
 
 
-def group_labels(objective: Objective, k: int, rng: np.random.Generator) -> NDArray:
+def group_labels(X, k: int, rng: np.random.Generator) -> NDArray:
     """Clusters by k-means: a relaxation of k-means that begins there never costs more."""
     from unweave.group.kmeans import KMeans
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few distinct rows leave clusters empty, which a relaxation can mend
-        return KMeans(k, random_state=rng).fit(objective.X).labels_
+        return KMeans(k, random_state=rng).fit(X).labels_
 
 
 def indicator(labels: NDArray, k: int, dtype) -> NDArray:

@@ -1,4 +1,4 @@
-"""Texts as a table of words."""
+"""Count the words of texts into a table of documents × words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from unweave.data import text as tx
 from unweave.data.named import NamedTable
-from unweave.explain.text_words import KeepsWords
 from unweave.factorization.reportable import Reportable
 from unweave.solve.progress import warn_user
 
 
-class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
+class TextTable(TransformerMixin, BaseEstimator):
     """Documents × words from texts: counts n_dt, frequencies f_dt = n_dt / Σ_t n_dt, or tf_dt · IDF_t.
 
     A word is a longest run of letters, digits and ``_`` in any script, of `min_length` characters or more; everything
@@ -175,6 +175,38 @@ class TextTable(KeepsWords, TransformerMixin, BaseEstimator):
         """`transform` with the words as names of columns, which models keep: ``LDA(10).fit(table.as_table(X))``."""
         kind = "counts" if self.weights == "counts" else "table"
         return NamedTable(self.transform(X), rows, list(self.words_), kind=kind)
+
+    def inverse_transform(self, X) -> list[NDArray]:
+        """The words of each row, without their number and order."""
+        check_is_fitted(self)
+        table, words = sp.csr_array(X), self.get_feature_names_out()
+        if table.shape[1] != len(words):
+            raise ValueError(f"X has {table.shape[1]} columns, but TextTable has {len(words)} words")
+        pairs = zip(table.indptr, table.indptr[1:])
+        return [words[table.indices[a:b][table.data[a:b] != 0]] for a, b in pairs]
+
+    def get_feature_names_out(self, input_features=None) -> NDArray:
+        """The word of each column."""
+        check_is_fitted(self)
+        return np.array(self.words_, dtype=object)
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Word → column."""
+        return dict(self._known())
+
+    def _known(self) -> dict[str, int]:
+        """Word → column, made once: it would take a query longer than the query."""
+        if not hasattr(self, "words_"):
+            check_is_fitted(self)
+        words = self.words_
+        if self.__dict__.get("_column_of", (None,))[0] is not words:
+            self._column_of = words, tx.numbered(words)
+        return self._column_of[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_column_of"}
 
     save = Reportable.save
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.report.pages import topics
 from unweave.data.named import NamedTable
-from unweave.explain.lsa import LSA
+from unweave.explain.search.lsa import LSA
 
 TEXTS = [
     "the ship sails on the ocean",

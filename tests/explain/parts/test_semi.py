@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 import unweave
 from tests.reference import nonneg as slow
-from unweave.explain.semi_nmf import SemiNMF
+from unweave.explain.parts.semi import SemiNMF
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -1,17 +1,28 @@
-"""Convex NMF: components that are mixtures of the rows."""
+"""Factorise a table into mixtures of its own rows (convex NMF)."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.explain.nonneg_base import NonNegativeModel, group_labels
-from unweave.explain.nonneg_gram import MOST_ROWS, GramMixtures, group_start
-from unweave.explain.nonneg_kernel import check_kernel
+from unweave.data.storage import as_dense
+from unweave.explain.parts.base import NonNegativeModel, group_labels
+from unweave.explain.parts.gram import (
+    MOST_ROWS,
+    GramMixtures,
+    check_kernel,
+    check_kernel_model,
+    codes_of,
+    fit_kernel,
+    gram_plan,
+    group_start,
+    kernel_score,
+)
+from unweave.explain.parts.semi import SemiNMF
 from unweave.linalg.products import matmul
-from unweave.objectives import Sparse
 from unweave.penalties import Cone, Hull, NonNegative
-from unweave.solve.plan import Plan, describe
+from unweave.solve.alternate import AlternateMixtures
+from unweave.solve.plan import describe
 from unweave.solve.problem import Problem
 
 START = "start: means of clusters are mixtures of rows, so the fit begins at k-means"
@@ -95,8 +106,6 @@ class ConvexNMF(NonNegativeModel):
         raise AttributeError("components are mixtures of all rows: ConvexNMF needs the whole table; use fit")
 
     def _stand_in(self):
-        from unweave.explain.semi_nmf import SemiNMF
-
         if self.kernel is not None:
             raise ValueError("n_components='auto' needs kernel=None: entries of a feature space cannot be hidden")
         return SemiNMF(random_state=self.random_state), "n_components"
@@ -113,24 +122,22 @@ class ConvexNMF(NonNegativeModel):
         check_kernel(self.kernel)
         if self.kernel is None:
             return super()._fit(X, weights)
-        from unweave.explain.nonneg_kernel_fit import fit_kernel
-
         if self.n_components == "auto":
             self._stand_in()  # says why not
         return fit_kernel(self, X)
 
     def _plan(self, objective, problem, rng):
         X, k = objective.X, problem.n_components
-        labels = group_labels(objective, k, rng)
+        labels = group_labels(X, k, rng)
         if objective.shape[0] > MOST_ROWS:
             plan, scheme, _ = super()._plan(objective, problem, rng)
+            assert isinstance(scheme, AlternateMixtures)
             U, W = group_start(labels, k, objective.dtype)
             plan.start, plan.reasons = "k-means", [START]
             return plan, scheme, scheme.start_mixing(W, U)
-        sparse = isinstance(objective, Sparse)
-        scheme = GramMixtures(np.ascontiguousarray((X @ X.T).toarray() if sparse else matmul(X, X.T)))
-        words = describe(objective, problem)
-        return kernel_plan(words, objective.shape[0]), scheme, scheme.start(labels, k)
+        K = matmul(X, X.T) if objective.is_array else as_dense(X @ X.T)
+        mixtures = GramMixtures(np.ascontiguousarray(K), labels, k)
+        return gram_plan(describe(objective, problem), objective.shape[0]), mixtures, mixtures.begin()
 
     def _finish(self, objective, problem, scheme, state):
         W = state["mixing"]
@@ -145,8 +152,6 @@ class ConvexNMF(NonNegativeModel):
     def _transform(self, X, weights=None):
         if self.kernel is None:
             return super()._transform(X, weights)
-        from unweave.explain.nonneg_kernel_fit import codes_of
-
         check_is_fitted(self)
         return codes_of(self, X)[0]
 
@@ -154,8 +159,6 @@ class ConvexNMF(NonNegativeModel):
         """Minus the mean loss of an entry (with a kernel: of a row), after the best codes for X: higher is better."""
         if self.kernel is None:
             return super().score(X)
-        from unweave.explain.nonneg_kernel_fit import kernel_score
-
         check_is_fitted(self)
         return kernel_score(self, X)
 
@@ -176,18 +179,9 @@ class ConvexNMF(NonNegativeModel):
     def _check_loaded(self):
         if self.kernel is None:
             return None
-        from unweave.explain.nonneg_kernel_fit import check_kernel_model
-
         return lambda looked_at: check_kernel_model(self, looked_at)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def kernel_plan(words: str, n: int) -> Plan:
-    """The plan of a fit on inner products."""
-    reasons = [f"{n} rows: the {n}×{n} inner products are kept, and a weight that stays zero costs nothing"]
-    names = ("coordinate descent (HALS)", "coordinate descent on the weights of the rows")
-    return Plan(words, "alternating half-steps on inner products", *names, "k-means", reasons)

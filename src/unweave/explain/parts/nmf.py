@@ -1,11 +1,10 @@
-"""Non-negative matrix factorisation."""
+"""Factorise a non-negative table into sums of parts (NMF)."""
 
 from __future__ import annotations
 
+from unweave.data.arguments import number
 from unweave.data.table import check_table
-from unweave.explain.nonneg_base import NonNegativeModel
-from unweave.factorization.settings import number
-from unweave.objectives import Blocks
+from unweave.explain.parts.base import NonNegativeModel
 from unweave.penalties import Both, ElasticNet, NonNegative
 from unweave.solve.problem import Problem
 
@@ -126,7 +125,6 @@ def _side(strength: float, ratio: float):
 
 def refuse_negative(objective) -> None:
     """Raise if a table has a negative entry."""
-    tables = (block for _, _, block in objective) if isinstance(objective, Blocks) else [objective]
-    for table in tables:
+    for _, _, table in objective.blocks():
         if min(table.X.shape) and table.X.min() < 0:
             raise ValueError(NEGATIVE)

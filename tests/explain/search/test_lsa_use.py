@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
-from tests.explain.test_lsa import TEXTS, cosines, counts
+from tests.explain.search.test_lsa import TEXTS, cosines, counts
 from tests.report.pages import topics
-from unweave.explain.lsa import LSA
+from unweave.explain.search.lsa import LSA
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def texts():
 
 
 def test_our_own_table_of_texts_is_a_vectoriser():
-    from unweave.explain.text_table import TextTable
+    from unweave.explain.text.table import TextTable
 
     model = LSA(2, vectorizer=TextTable(stop_words="english", weights="tf-idf")).fit(TEXTS)
     assert set(model.search("boat", 3)[0]) == {0, 1, 2}
@@ -28,7 +28,7 @@ def test_our_own_table_of_texts_is_a_vectoriser():
 
 
 def test_a_vectoriser_whose_rows_are_dense():
-    from unweave.explain.text_table import TextTable
+    from unweave.explain.text.table import TextTable
 
     model = LSA(2, vectorizer=TextTable(weights="tf-idf", smoothing=0.1)).fit(TEXTS)
     row = model.vectorizer_.transform(["boat"])

@@ -1,20 +1,29 @@
-"""Symmetric NMF: clusters of a similarity graph."""
+"""Factorise a table of similarities into soft clusters (symmetric NMF)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.explain.nonneg_base import NonNegativeModel
-from unweave.explain.nonneg_symmetric import SymmetricDescent, similarity
-from unweave.objectives.opening import reopen_table
-from unweave.parallel import single_blas
+from unweave.data.table import Table
+from unweave.explain.parts.base import NonNegativeModel
+from unweave.kernels.nonneg import symmetric_dense_range, symmetric_sparse_range
+from unweave.linalg.products import gram
+from unweave.objectives import Objective
+from unweave.objectives.opening import make_objective, reopen_table
+from unweave.parallel import chunks, single_blas
 from unweave.penalties import NonNegative
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, check_init, describe, given_start
 from unweave.solve.problem import Problem
+from unweave.solve.scheme import FactorScheme
 from unweave.solve.start import make_start
+from unweave.updates import Coordinate
+
+_PIECE = 100_000_000  # multiply-adds in one call: a tenth of a second, so that Ctrl-C is heard
 
 
 class SymmetricNMF(NonNegativeModel):
@@ -101,11 +110,11 @@ class SymmetricNMF(NonNegativeModel):
         return super()._fit_objective(similarity(objective), learned)
 
     def _plan(self, objective, problem, rng):
-        scheme = SymmetricDescent(objective)
         U, start = self._begin(objective, problem, rng)
+        scheme = SymmetricDescent(objective, U)
         title = "coordinate descent on U, quartic in each entry"
         plan = Plan(describe(objective, problem), title, "", "", start, ["both factors are the same: A ≈ U·Uᵀ"])
-        return plan, scheme, scheme.start(U)
+        return plan, scheme, scheme.begin()
 
     def _begin(self, objective, problem, rng) -> tuple[NDArray, str]:
         if not isinstance(self.init, str):
@@ -159,3 +168,66 @@ class SymmetricNMF(NonNegativeModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
         return tags
+
+
+@dataclass
+class SymmetricDescent(FactorScheme):
+    """½‖A − U·Uᵀ‖² over U ≥ 0: in one entry of U it is a quartic, minimised exactly; entries go round in order."""
+
+    objective: Objective
+    first: NDArray  # U to begin at, scaled as suits A best
+    left = Coordinate()
+
+    def begin(self, rng=None) -> dict:
+        U = np.ascontiguousarray(self.first, dtype=self.objective.dtype)
+        inner, square = self._products(U)
+        scale = np.sqrt(max(inner, 0.0) / square) if square > 0 else 0.0
+        return {"codes": U * U.dtype.type(scale or 1.0), "moved": np.inf}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        U = state["codes"].copy()
+        G, A = gram(U), self.objective.X
+        n, k = U.shape
+        rows = max(1, _PIECE * n // max(1, k * self.objective.n_multiplied))
+        for start, stop in chunks(n, rows):
+            if self.objective.is_sparse:
+                t = self.objective.by_row  # type: ignore[attr-defined]
+                symmetric_sparse_range(t.indptr, t.indices, t.data, U, G, start, stop)
+            else:
+                symmetric_dense_range(A, U, G, start, stop)
+        inner, square = self._products(U)
+        moved = float(np.abs(U - state["codes"]).max(initial=0)) / max(float(U.max(initial=0)), 1e-300)
+        return {"codes": U, "moved": moved}, max(0.0, self.objective.half_norm - inner + 0.5 * square)
+
+    def settled(self, state: dict) -> bool:
+        """Whether U stays where it is: in float32 the objective is too coarse to tell."""
+        return state["moved"] <= 100 * np.finfo(self.objective.dtype).eps
+
+    def fixed(self, state: dict) -> bool:
+        return state["moved"] == 0
+
+    def finish(self, state: dict) -> dict:
+        return {"codes": state["codes"], "components": np.ascontiguousarray(state["codes"].T)}
+
+    def _products(self, U: NDArray) -> tuple[float, float]:
+        """⟨A, U·Uᵀ⟩ and ‖U·Uᵀ‖²."""
+        cross = self.objective.rows_given(np.ascontiguousarray(U.T)).cross
+        return float(np.einsum("ij,ij->", U, cross, dtype=np.float64)), float(np.square(gram(U)).sum())
+
+    def residual(self, U: NDArray) -> float:
+        """How far a projected gradient step moves U, relative to U; its length is 1/(3·curvature) of each column."""
+        cross, G = self.objective.rows_given(np.ascontiguousarray(U.T)).cross, gram(U)
+        slope = U @ G.astype(U.dtype) - cross
+        moved = np.maximum(U - slope / max(3 * float(np.linalg.norm(G, 2)), 1e-300), 0) - U
+        return float(np.linalg.norm(moved) / max(float(np.linalg.norm(U)), 1e-30))
+
+
+def similarity(objective: Objective) -> Objective:
+    """The objective of the mean of A and Aᵀ, or an error if these differ beyond rounding."""
+    A = objective.X
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"X must be a square table of similarities, got the shape {A.shape}")
+    gap, size = abs(A - A.T).max(), abs(A).max()
+    if gap > 1e-5 * size:
+        raise ValueError("X must be symmetric: similarities do not depend on the order; pass (X + X.T) / 2")
+    return make_objective(Table(0.5 * (A + A.T), None), objective.loss)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
-from unweave.explain.nonneg_lines import HalfLines
-from unweave.explain.orthogonal_nmf import OrthogonalNMF
+from unweave.explain.parts.orthogonal import HalfLineScheme, OrthogonalNMF
 from unweave.losses import Squared
 from unweave.objectives import Dense
 
@@ -38,7 +37,7 @@ def test_it_never_costs_more_than_k_means(seed, k, side):
 def test_the_normalised_indicator_costs_what_k_means_costs():
     X = np.random.default_rng(0).normal(size=(30, 5))
     groups = unweave.KMeans(4).fit(X)
-    state = HalfLines(Dense(X, Squared()), "codes").start(groups.labels_, 4)
+    state = HalfLineScheme(Dense(X, Squared()), "codes", groups.labels_, 4).begin()
     cost = 0.5 * np.square(X - state["factor"] @ state["lines"]).sum()
     assert cost == pytest.approx(groups.objective_)
 

@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import unweave
 from tests.reference import nonneg as slow
-from unweave.explain import nonneg_gram
-from unweave.explain.convex_nmf import ConvexNMF
-from unweave.explain.nonneg_kernel import NAMES, training_table
+from unweave.explain.parts import gram as gram
+from unweave.explain.parts.convex import ConvexNMF
+from unweave.explain.parts.gram import KERNELS, training_table
 from unweave.kernels.nonneg import mix_sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -97,7 +97,7 @@ def test_the_clusters_that_were_missed():
 
 
 def test_many_rows_begin_at_k_means_too(monkeypatch):
-    monkeypatch.setattr("unweave.explain.convex_nmf.MOST_ROWS", 100)
+    monkeypatch.setattr("unweave.explain.parts.convex.MOST_ROWS", 100)
     X = 100 + np.random.default_rng(0).normal(size=(300, 5))
     model, groups = ConvexNMF(5, max_iter=20).fit(X), unweave.KMeans(5).fit(X)
     assert model.plan_.start == "k-means"
@@ -109,7 +109,7 @@ def test_the_history_never_rises_in_float32():
     assert (np.diff(values) <= 0).all()
 
 
-@pytest.mark.parametrize("kernel", NAMES)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_that_is_offered_works_or_says_what_to_do(kernel):
     X = np.abs(table())
     try:
@@ -151,15 +151,15 @@ def test_a_kernel_finds_what_no_line_divides():
 
 
 def test_many_rows_take_the_engine(monkeypatch):
+    assert gram.MOST_ROWS == 8192
     X = table(120)
     small = ConvexNMF(3).fit(X)
-    monkeypatch.setattr("unweave.explain.convex_nmf.MOST_ROWS", 100)
+    monkeypatch.setattr("unweave.explain.parts.convex.MOST_ROWS", 100)
     large = ConvexNMF(3, max_iter=500).fit(X)
     assert large.mixing_.shape == (3, 120) and large.objective_ < 3 * small.objective_
-    monkeypatch.setattr("unweave.explain.nonneg_kernel_fit.MOST_ROWS", 100)
+    monkeypatch.setattr("unweave.explain.parts.gram.MOST_ROWS", 100)
     with pytest.raises(ValueError, match="at most"):
         ConvexNMF(3, kernel="rbf").fit(X)
-    assert nonneg_gram.MOST_ROWS == 8192
 
 
 def test_threads_do_not_matter(two_threads):

@@ -19,7 +19,7 @@ from unweave.data import container
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import ReadError
 from unweave.data.text import counting, documents
-from unweave.explain.text_table import TextTable
+from unweave.explain.text.table import TextTable
 
 TEXTS = [
     "The cat sat on the mat. The CAT!",

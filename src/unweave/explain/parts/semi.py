@@ -1,15 +1,23 @@
-"""Semi-NMF: non-negative codes of data that may be negative."""
+"""Factorise data of any sign with non-negative codes (semi-NMF)."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from unweave.explain.nonneg_ahead import look_ahead
-from unweave.explain.nonneg_base import NonNegativeModel, group_labels, indicator
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.explain.parts.base import NonNegativeModel, group_labels, indicator
 from unweave.losses import get_loss
 from unweave.penalties import Free, NonNegative
-from unweave.solve.plan import make_plan
+from unweave.solve.alternate import Alternate, Extrapolated, half_step, transform_effort
+from unweave.solve.plan import Plan, make_plan
 from unweave.solve.problem import Problem
+from unweave.solve.scheme import FactorScheme
+from unweave.updates import Coordinate, LeastSquares
+
+_EXACT = 64  # components up to which exact codes cost no more than the products with the table
+_SWEEPS = 20  # of coordinate descent before, which find most of what is zero
 
 
 class SemiNMF(NonNegativeModel):
@@ -91,7 +99,7 @@ class SemiNMF(NonNegativeModel):
         if not (from_groups and isinstance(self.init, str) and self.init == "auto"):
             return look_ahead(*super()._plan(objective, problem, rng))
         k = problem.n_components
-        labels = group_labels(objective, min(k, objective.shape[0]), rng)
+        labels = group_labels(objective.X, min(k, objective.shape[0]), rng)
         U = indicator(labels, k, objective.dtype)
         sizes = np.maximum(U.sum(axis=0, dtype=np.float64), 1)
         Z = (objective.columns_given(U).cross / sizes).T
@@ -101,3 +109,37 @@ class SemiNMF(NonNegativeModel):
             "start: codes of one cluster each are allowed, so the fit begins at the best of these found"
         )
         return look_ahead(plan, scheme, state)
+
+
+class FreeComponentsExtrapolated(Extrapolated):
+    """:class:`Extrapolated` with free components: codes are cut at zero when carried on, components are not.
+
+    The start counts as a value already reached, so that the fit never ends above it. Codes are found exactly as long as
+    that is cheap: the components of semi-NMF drift towards one another, where coordinate descent hardly moves, and a
+    fit that stands still there ends with huge components and a higher objective.
+    """
+
+    def start(self, U: NDArray | None, Z: NDArray) -> dict:
+        state = super().start(U, Z)
+        value = self.objective.accurate_value(state["codes"], state["components"])
+        return {**state, "value": value + self.penalties(state["codes"], np.ascontiguousarray(state["components"].T))}
+
+    def improve_codes(self, U: NDArray, Z: NDArray) -> NDArray:
+        if U.shape[1] > _EXACT:
+            return super().improve_codes(U, Z)
+        effort = replace(transform_effort(U.dtype), sweeps=_SWEEPS)
+        return half_step(self.objective.rows_given(Z), U, self.code_half, self.left, effort, self.problem.held_codes)
+
+    def carry_components(self, new: NDArray, former: NDArray, beta: float) -> NDArray:
+        return new + new.dtype.type(beta) * (new - former)
+
+
+def look_ahead(plan: Plan, scheme: FactorScheme, state: dict) -> tuple[Plan, FactorScheme, dict]:
+    """The plan with an extrapolated scheme, where both halves are those of semi-NMF on a table fully observed."""
+    if type(scheme) is not Alternate or not scheme.objective.complete:
+        return plan, scheme, state
+    if not (isinstance(scheme.left, Coordinate) and type(scheme.right) is LeastSquares):
+        return plan, scheme, state
+    ahead = FreeComponentsExtrapolated(scheme.objective, scheme.problem, scheme.left, scheme.right)
+    plan.solver = "alternating half-steps that look ahead (extrapolated)"
+    return plan, ahead, ahead.start(state["codes"], state["components"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import nonneg as slow
-from unweave.explain.symmetric_nmf import SymmetricNMF
+from unweave.explain.parts.symmetric import SymmetricNMF
 from unweave.kernels.nonneg import quartic, symmetric_dense_range, symmetric_sparse_range
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
