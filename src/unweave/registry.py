@@ -8,7 +8,7 @@ and the laws, scikit-learn's checks and ``docs/api.txt`` go through it. A new es
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -133,6 +133,23 @@ OTHERS: dict[str, str | None] = {
     "losses": None,
     "penalties": None,
 }
+
+
+def register(**entry: Any) -> Callable[[type], type]:
+    """Make an estimator of your own known: it can be saved and loaded, and the laws go over it in your tests.
+
+    Use it as a decorator of the class, with what :class:`Entry` takes beside `home`, which is the class's module;
+    ``docs/contributing.md`` shows one.
+    """
+
+    def enter(kind: type) -> type:
+        name = kind.__name__
+        if name in ESTIMATORS and ESTIMATORS[name].home != kind.__module__:
+            raise ValueError(f"there is an estimator {name!r} already: give yours another name")
+        ESTIMATORS[name] = Entry(kind.__module__, **entry)
+        return kind
+
+    return enter
 
 
 def find(name: str) -> Any:

@@ -1,7 +1,7 @@
 """Name the classes that a saved model may hold: a fixed table of ours, so that a file never says what is imported.
 
-Estimators are those of :mod:`unweave.registry`. A new loss, penalty or update is one name here; ``tests/persist`` fails
-for one that is missing.
+Estimators are those of :mod:`unweave.registry`; losses, penalties and updates those of their rooms, with what users
+registered there. Whatever else a model holds is one name here; ``tests/persist`` fails for one that is missing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from unweave import registry
 from unweave.registry import ESTIMATORS
 
 _PARTS: dict[str, str] = {
-    "unweave.losses": "Squared Weighted Huber Absolute KL ItakuraSaito Logistic Hinge Ordinal Categorical ColumnLosses",
     "unweave.losses.columns": "_Group",
-    "unweave.penalties": "Free NonNegative Simplex OneHot Orthonormal UnitNorm Boolean L1Ball L2Ball Sparse Hull Cone "
-    "Fixed Ridge L1 ElasticNet Nuclear Both",
-    "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
-    "Reweighted Proximal Mirror ProjectedLeastSquares",
+    "unweave.losses": "ColumnLosses",
+    "unweave.penalties": "Both",
     "unweave.complete.sgd": "SGD",
     "unweave.complete.imputer_columns": "Column",
     "unweave.complete.imputer_layout": "Layout",
@@ -82,12 +79,23 @@ def part_name(kind: type) -> str | None:
     ('Huber', None)
     """
     name = kind.__name__
-    return name if name in CLASSES and find_part(name) is kind else None
+    return name if (name in CLASSES or name in _registered()) and find_part(name) is kind else None
 
 
 def find_part(name: str) -> Any:
     """The class of that name."""
     if name not in CLASSES:
-        raise UnknownClassError(f"there is no class {name!r}")
+        if name not in (registered := _registered()):
+            raise UnknownClassError(f"there is no class {name!r}")
+        return registered[name]
     module, attribute = CLASSES[name]
     return getattr(import_module(module), attribute)
+
+
+def _registered() -> dict[str, type]:
+    """Losses, penalties and updates by the names of their classes: those of the package and those that users added."""
+    from unweave.losses import LOSSES
+    from unweave.penalties import PENALTIES
+    from unweave.updates import UPDATES
+
+    return {kind.__name__: kind for kind in (*LOSSES.values(), *PENALTIES.values(), *map(type, UPDATES))}

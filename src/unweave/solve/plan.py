@@ -18,7 +18,6 @@ from unweave.updates import UPDATES, Half, Proximal, Update
 
 JOINT = ("svd", "power", "shrinkage")
 _ENTRIES_EACH = 5  # observed entries for each unknown below which an unpenalised fit overfits
-SOLVERS = ("auto", *JOINT, *(update.name for update in UPDATES))
 
 
 @dataclass
@@ -61,8 +60,9 @@ def make_plan(
     objective: Objective, problem: Problem, solver: str, init, rng, tol: float | None = None
 ) -> tuple[Plan, FactorScheme, dict]:
     """The plan in words, the scheme that carries it out, and the state it begins with."""
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(SOLVERS)}")
+    known = ("auto", *JOINT, *(update.name for update in UPDATES))
+    if not isinstance(solver, str) or solver not in known:
+        raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(known)}")
     check_init(init)
     joint = _joint(objective, problem, solver, init, rng, tol)
     if joint is not None:
