@@ -17,7 +17,7 @@ from unweave.data.text.documents import BATCH, Batch
 from unweave.data.text.joining import Cutting, join_batch
 from unweave.data.text.lexicon import Lexicon
 from unweave.data.text.words import Runs, RunTable, Split, WordTable, join, split
-from unweave.kernels.word_rows import count_rows
+from unweave.kernels.words import count_rows
 from unweave.parallel import get_num_threads, run
 
 

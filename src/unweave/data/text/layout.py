@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.text.counting import Rows
-from unweave.kernels.word_rows import kept_in_rows, sort_rows
+from unweave.kernels.words import kept_in_rows, sort_rows
 from unweave.parallel import run
 
 _LARGEST = 2**31 - 1

@@ -1,10 +1,65 @@
-"""CURE: clusters known by a few representatives, merged where two representatives lie nearest."""
+"""Group rows that come in blocks: kernels of BFR, coresets and CURE."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from unweave.kernels import kernel
+
+
+@kernel
+def admit(X, means, scales, limit, origin, labels, counts, sums, squares, start, stop):
+    """Add each row to set ``a = labels[i]`` if ``sum_t scales[a, t] (x_it - means[a, t])^2 <= limit``.
+
+    Its N, SUM and SUMSQ (`counts`, `sums`, `squares`) are taken about `origin`, in float64. A row that is too far, or
+    whose label is negative, gets the label -1 and changes nothing.
+    """
+    d = X.shape[1]
+    for i in range(start, stop):
+        a = labels[i]
+        if a < 0:
+            continue
+        far = 0.0
+        for t in range(d):
+            gap = np.float64(X[i, t]) - means[a, t]
+            far += scales[a, t] * (gap * gap)
+        if not far <= limit:
+            labels[i] = -1
+            continue
+        counts[a] += 1.0
+        for t in range(d):
+            value = np.float64(X[i, t]) - origin[t]
+            sums[a, t] += value
+            squares[a, t] += value * value
+
+
+@kernel
+def weighted_sums(X, origin, weights, stride, sums, start, stop):
+    """``sums[t] += w_i (x_it - origin_t)``; returns ``sum_i w_i |x_i - origin|^2``.
+
+    `weights` has one entry a row (`stride` 1) or one in all (`stride` 0). Sums run in float64.
+    """
+    total = 0.0
+    for i in range(start, stop):
+        w = weights[i * stride]
+        squares = 0.0
+        for t in range(X.shape[1]):
+            gap = np.float64(X[i, t]) - origin[t]
+            sums[t] += w * gap
+            squares += gap * gap
+        total += w * squares
+    return total
+
+
+@kernel
+def chances(X, mean, weights, stride, even, spread, q, start, stop):
+    """``q[i] = w_i (even + spread |x_i - mean|^2)``: the chance of a row in one draw."""
+    for i in range(start, stop):
+        squares = 0.0
+        for t in range(X.shape[1]):
+            gap = np.float64(X[i, t]) - mean[t]
+            squares += gap * gap
+        q[i] = weights[i * stride] * (even + spread * squares)
 
 
 @kernel
