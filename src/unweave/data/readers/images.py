@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.finish import dense_table
-from unweave.data.readers.options import Options
-from unweave.data.readers.source import ReadError, Source
+from unweave.data.readers.build import dense_table
+from unweave.data.readers.source import Options, ReadError, Source
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _KINDS = ["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"]
