@@ -1,4 +1,4 @@
-"""Writing a fitted model to one file and reading it again."""
+"""Writes a fitted model to one file, reads it again, and says what a file holds without loading it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any
 from unweave.data import container
 from unweave.data.atomic import not_written, system_words
 from unweave.data.container import Contents, DamagedFileError
-from unweave.persist.decode import Decoder, add_parameters, restore
-from unweave.persist.encode import Encoder
+from unweave.persist.codec import Decoder, Encoder, add_parameters, restore
 from unweave.persist.registry import ESTIMATORS, estimator_name, find_estimator, library_version
-from unweave.persist.summary import summary
 
 FORMAT = 1  # raised when an older library could no longer make sense of a file
 
@@ -164,3 +162,57 @@ def _complaint(path: str | os.PathLike, note: dict, error: BaseException) -> str
     other = note.get("version") != library_version()
     hint = f"; it was written by unweave {note.get('version')}, this is {library_version()}" if other else ""
     return f"{path} is damaged or was not written by unweave: {words}{hint}; {_REMEDY}"
+
+
+# -- what a file says about itself -------------------------------------------------------------------------------------
+
+
+_RECORDS = {"history_": "history", "certificate_": "certificate", "plan_": "plan"}
+
+
+def summary(contents: Contents) -> dict:
+    """The header of a file of a model, as JSON-ready values."""
+    note, decoder = contents.note, Decoder(contents.array)
+    held = note["attributes"]
+    names = decoder.decode(held.get("feature_names_in_"))
+    about = {key: note[key] for key in ("class", "version", "format")}
+    about["parameters"] = readable(note["parameters"])
+    about["n_features"] = held.get("n_features_in_")
+    about["names"] = None if names is None else [str(name) for name in names]
+    for attribute, key in _RECORDS.items():
+        record = decoder.decode(held.get(attribute))
+        about[key] = None if record is None else record.as_dict()
+    public = {key: told for key, told in held.items() if not key.startswith("_") and key not in _RECORDS}
+    about["attributes"] = readable({key: told for key, told in public.items() if key != "feature_names_in_"})
+    about["extra"] = readable(note["extra"])
+    about["arrays"] = {
+        name: {"dtype": str(entry.dtype), "shape": list(entry.shape), "bytes": entry.nbytes}
+        for name, entry in contents.entries.items()
+    }
+    return about
+
+
+def readable(told: Any) -> Any:
+    """Encoded values for reading: an array is its shape, an object its class and what it holds.
+
+    >>> readable({"a": {"$": "tuple", "items": [1, 2]}, "b": {"$": "array", "name": "b", "shape": [3, 4]}})
+    {'a': [1, 2], 'b': {'shape': [3, 4]}}
+    """
+    if isinstance(told, list):
+        return [readable(item) for item in told]
+    if not isinstance(told, dict):
+        return told
+    kind = told.get("$")
+    if kind is None:
+        return {key: readable(item) for key, item in told.items()}
+    if kind in ("tuple", "dict"):
+        return readable(told["items"])
+    if kind in ("float", "scalar", "leaf"):
+        return told["is"]
+    if kind == "object":
+        return {"class": told["class"], "holds": readable(told["state"])}
+    if kind == "array":
+        return {"shape": told["shape"][::-1] if told.get("by") == "columns" else told["shape"]}
+    if kind in ("sparse", "objects"):
+        return {"shape": told["shape"]}
+    return {"kind": kind}

@@ -1,4 +1,4 @@
-"""From words to terms: stop words are dropped, the rest may be stemmed."""
+"""Turns words into terms: stop words are dropped, the rest may be stemmed."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ class Lexicon:
         return list(self._numbers)
 
 
-class Settled(Lexicon):
+class FixedLexicon(Lexicon):
     """A lexicon that learns nothing: terms have the columns of a vocabulary, and others are dropped.
 
-    >>> Settled(frozenset(), None, {"cat": 0, "dog": 1}).add(["dog", "bird"])
+    >>> FixedLexicon(frozenset(), None, {"cat": 0, "dog": 1}).add(["dog", "bird"])
     array([ 1, -1], dtype=int32)
     """
 

@@ -1,16 +1,17 @@
-"""Tables of words and of runs of words, shared by all documents."""
+"""Cuts documents into words, and keeps the tables of words and of runs of words that all documents share."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.text.characters import ascii_fold, word_characters
-from unweave.data.text.joining import Cutting
+from unweave.data.text.documents import Cutting
 from unweave.kernels.words import fill_slots, join_words, merge_runs, merge_words, split_words
 
 _FIRST_WORDS, _FIRST_RUNS = 1 << 15, 1 << 17  # of a part
@@ -172,3 +173,46 @@ def _larger_table(slots: NDArray, hashes: NDArray, count: int, need: int) -> NDA
     grown = np.zeros(1 << (2 * need - 1).bit_length() + 1, np.int32)
     fill_slots(hashes, count, grown)
     return grown
+
+
+# -- which characters make up words ------------------------------------------------------------------------------------
+
+
+_POINTS = 0x110000
+_JOINERS = (0x200C, 0x200D)  # invisible, inside words of Indic scripts and Persian
+MARKS = ("split", "keep")
+
+
+@cache
+def word_characters(marks: str, digits: bool = True) -> NDArray[np.bool_]:
+    """For every code point whether it is part of a word: letters, digits and ``_``, as ``\\w`` of Python's `re`.
+
+    With marks="keep", combining marks and joiners too; with digits=False, no ``_`` and no digits (``\\d``).
+
+    >>> table = word_characters("split")
+    >>> [bool(table[ord(c)]) for c in ("é", "字", "_", "-", "\\u0301")]
+    [True, True, True, False, False]
+    """
+    table = np.fromiter(map(str.isalnum, map(chr, range(_POINTS))), np.bool_, _POINTS)
+    if digits:
+        table[ord("_")] = True
+    else:
+        table[np.fromiter(map(str.isdecimal, map(chr, range(_POINTS))), np.bool_, _POINTS)] = False
+    if marks == "keep":
+        # category "M…" of the table of a Python without going through a million calls: marks are no letters or digits
+        rest = np.flatnonzero(~table[:0xE0200])
+        table[[p for p in rest.tolist() if unicodedata.category(chr(p))[0] == "M"]] = True
+        table[list(_JOINERS)] = True
+    return table
+
+
+@cache
+def ascii_fold(lowercase: bool, digits: bool = True) -> NDArray[np.uint8]:
+    """What an ASCII byte becomes in a word; zero where a word ends.
+
+    >>> fold = ascii_fold(True)
+    >>> chr(fold[ord("A")]), int(fold[ord(" ")])
+    ('a', 0)
+    """
+    letters = [chr(c).lower() if lowercase else chr(c) for c in range(128)]
+    return np.array([ord(c) if c.isalpha() or (digits and (c.isdigit() or c == "_")) else 0 for c in letters], np.uint8)

@@ -1,4 +1,4 @@
-"""Tables whose values are so small, or differ by so little, that squares vanish."""
+"""Refuses or enlarges tables whose values are so small, or differ by so little, that their squares vanish."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def need_spread(values, dtype) -> None:
     Traceback (most recent call last):
     ValueError: the values of X are too small (1e-30) for squared distances in float32: rescale X, or pass it as float64
     """
-    spread, dtype = _spread(values)[0], np.dtype(dtype)
+    spread, dtype = _range_of(values)[0], np.dtype(dtype)
     if 0 < spread < _LEAST[dtype]:
         raise out_of_range("small", spread, dtype)
 
@@ -69,7 +69,7 @@ def enlarged(values):
     >>> float(enlarged(np.array([[0.0], [2.0**-600]])).max())
     0.5
     """
-    spread, most = _spread(values)
+    spread, most = _range_of(values)
     if not 0 < spread < _LEAST[values.dtype]:
         return values
     power = -int(np.frexp(most)[1])
@@ -78,7 +78,7 @@ def enlarged(values):
     return sp.csr_array((np.ldexp(values.data, power), values.indices, values.indptr), shape=values.shape)
 
 
-def _spread(values) -> tuple[float, float]:
+def _range_of(values) -> tuple[float, float]:
     """Largest less smallest of what was seen (not NaN), and the largest without its sign."""
     stored = values.data if sp.issparse(values) else values
     if not stored.size:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unweave.data.spread import enlarged, need_spread
+from unweave.data.tiny_values import enlarged, need_spread
 
 
 @pytest.mark.parametrize("values", [np.zeros((3, 2)), np.full(4, 1e-200), np.array([1e-140, 0.0]), np.full(2, np.nan)])

@@ -10,10 +10,10 @@ from unweave.data.text import (
     Batch,
     Counter,
     Cutting,
+    FixedLexicon,
     Lexicon,
-    Rows,
-    Settled,
-    count_few,
+    TermCounts,
+    count_query,
     counting,
     documents,
     documents_of,
@@ -29,7 +29,7 @@ letters = st.text(
 
 
 def counted(texts, ngrams=(1, 1), stop=frozenset(), **how):
-    """A dict of counts a document, and the counter."""
+    """One dict of counts per document."""
     counter = Counter(Cutting(**how), Lexicon(stop, None), ngrams)
     found = []
     for rows in counter.count(documents_of(texts, "text")):
@@ -115,13 +115,13 @@ def test_rows_are_laid_out_by_columns(rows, permuted):
 
 
 def _rows(rows):
-    """Rows whose terms are numbered by themselves."""
+    """Counts whose terms are numbered by themselves."""
     terms = np.array([term for row in rows for term in row], np.int32)
     names = np.arange(6, dtype=np.int32)
     counts = np.array([n for row in rows for n in row.values()], np.int32)
     indptr = np.cumsum([0] + [len(row) for row in rows])
     documents, totals = np.bincount(terms, minlength=6), np.bincount(terms, counts, minlength=6)
-    return Rows(terms, counts, indptr, names, documents.astype(np.int32), totals.astype(np.int32))
+    return TermCounts(terms, counts, indptr, names, documents.astype(np.int32), totals.astype(np.int32))
 
 
 def test_a_large_batch_makes_a_wave_of_its_own(monkeypatch):
@@ -135,8 +135,8 @@ def test_a_large_batch_makes_a_wave_of_its_own(monkeypatch):
 def test_a_query_is_counted_as_many_documents_are(texts, lowercase, marks):
     cutting = Cutting(lowercase=lowercase, marks=marks, least=1)
     words = {"a": 0, "ab": 1, "é": 2, "字が": 3, "b": 4}
-    lexicon = Settled(frozenset(["b"]), None, words)
-    one = count_few(Batch(texts), cutting, lexicon, "float64")
+    lexicon = FixedLexicon(frozenset(["b"]), None, words)
+    one = count_query(Batch(texts), cutting, lexicon, "float64")
     many = lay_out(list(Counter(cutting, lexicon, (1, 1)).count(documents_of(texts, "text"))), 5, "float64")
     one.check_format(full_check=True)
     assert one.shape == many.shape and (one != many).nnz == 0 and one.indptr.dtype == many.indptr.dtype
