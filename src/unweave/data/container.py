@@ -33,11 +33,11 @@ _PIECE = 8 << 20
 
 
 class DamagedFileError(ValueError):
-    """A file that is not one of ours, or not whole."""
+    """Raised for a file that is not one of ours, or not whole."""
 
 
 def digest(array: NDArray) -> str:
-    """A short fingerprint of an array's bytes (not of its shape or type).
+    """Return a short fingerprint of an array's bytes (not of its shape or type).
 
     SHA-256, which processors have an instruction for, cut to 16 bytes; of more than 8 MB, that of the digests of its
     pieces of 8 MB, so that several threads can share the work.
@@ -50,7 +50,7 @@ def digest(array: NDArray) -> str:
 
 
 def _hashers() -> ThreadPoolExecutor:
-    """hashlib lets other threads run, so that the disk need not wait for it."""
+    """Make a pool of threads that hash; hashlib lets other threads run, so that the disk need not wait for it."""
     return ThreadPoolExecutor(get_num_threads())
 
 
@@ -108,7 +108,7 @@ def _plain(name: str, array: NDArray) -> NDArray:
 
 
 def _write_all(file: BinaryIO, arrays: dict[str, NDArray], note: str) -> None:
-    """The digests stand before the arrays but are known after them: the header is written twice, in the same length."""
+    """Write the header, the arrays, and the header again: the digests in it are known only after the arrays."""
     blank = make_header(arrays, dict.fromkeys(arrays, "0" * 32), note)
     _put(file, memoryview(blank))
     with _hashers() as pool, ThreadPoolExecutor(1) as flusher:
@@ -128,7 +128,7 @@ def _write_all(file: BinaryIO, arrays: dict[str, NDArray], note: str) -> None:
 
 
 def _put(file: BinaryIO, data: memoryview) -> None:
-    """An unbuffered file may take less than it is given."""
+    """Write all of the data: an unbuffered file may take less than it is given."""
     while len(data):
         data = data[file.write(data) :]
 
@@ -147,7 +147,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 class Contents:
-    """An open file: its note and the arrays it lists, which are read when asked for.
+    """Holds an open file: its note and the arrays it lists, which are read when asked for.
 
     Files with at most `SMALL` bytes of arrays are read at once; larger ones are mapped into memory, copy on write, so
     that arrays can be changed and the file cannot.
@@ -181,14 +181,14 @@ class Contents:
         return buffer
 
     def array(self, name: str) -> NDArray:
-        """An array, mapped or in memory; writable either way."""
+        """Return an array, mapped or in memory; it can be changed, and the file does not change with it."""
         entry = self.entries[name]
         count = entry.nbytes // entry.dtype.itemsize
         flat = np.frombuffer(self._buffer, entry.dtype, count, entry.begin) if count else np.empty(0, entry.dtype)
         return np.require(flat.reshape(entry.shape), requirements="A")
 
     def small(self) -> set[str]:
-        """The arrays that are always checked: from the smallest on, `SMALL` bytes together."""
+        """Return the names of the arrays that are always checked: from the smallest on, `SMALL` bytes together."""
         total, names = 0, set()
         for name, entry in sorted(self.entries.items(), key=lambda item: item[1].nbytes):
             total += entry.nbytes
@@ -198,7 +198,7 @@ class Contents:
         return names
 
     def check(self, names: Iterable[str]) -> None:
-        """Compare arrays with their digests."""
+        """Compare arrays with their digests; DamagedFileError names the first that differs."""
         for name in names:
             array, told = self.array(name), self.entries[name].digest
             if digest(array) != told and (array.size or told):
@@ -206,7 +206,7 @@ class Contents:
 
 
 def read(path: str | os.PathLike) -> tuple[dict[str, NDArray], dict]:
-    """The arrays and the note of a file written by :func:`write`; DamagedFileError if it is anything else."""
+    """Return the arrays and the note of a file written by :func:`write`; DamagedFileError if it is anything else."""
     contents = Contents(path)
     contents.check(contents.entries)
     return {name: contents.array(name).copy() for name in contents.entries}, contents.note
@@ -230,7 +230,7 @@ _NAMES = {dtype: code for code, dtype in _DTYPES.items()}
 
 
 class StoredArray(NamedTuple):
-    """Where an array lies in the file, in bytes, and what it must digest to."""
+    """Says where an array lies in the file, in bytes, and what its digest must be."""
 
     dtype: np.dtype
     shape: tuple[int, ...]
@@ -253,7 +253,7 @@ def can_hold(dtype: np.dtype) -> bool:
 
 
 def make_header(arrays: Mapping[str, NDArray], digests: Mapping[str, str], note: str) -> bytes:
-    """The length and the JSON text that stand before the arrays, which follow in the order of `arrays`."""
+    """Return the bytes before the arrays: the length and the JSON text; arrays follow in the order of `arrays`."""
     table: dict[str, Any] = {}
     end = 0
     for name, array in arrays.items():
@@ -269,13 +269,13 @@ def make_header(arrays: Mapping[str, NDArray], digests: Mapping[str, str], note:
 
 
 def _seal(table: dict, note: str, digests: str) -> str:
-    """Digest of everything the header says."""
+    """Return the digest of everything the header says."""
     whole = json.dumps([table, note, digests], sort_keys=True).encode()
     return hashlib.sha256(whole).hexdigest()[:32]
 
 
 def read_header(file: BinaryIO, size: int) -> tuple[bytes, int]:
-    """The JSON text and where the arrays begin."""
+    """Read the JSON text of the header, and return it with the byte where the arrays begin."""
     start = file.read(9)
     if len(start) < 9 or start[8:] != b"{":
         raise ValueError("it does not begin like one" if start else "it is empty")
@@ -286,7 +286,7 @@ def read_header(file: BinaryIO, size: int) -> tuple[bytes, int]:
 
 
 def parse_header(text: bytes, start: int, size: int) -> tuple[dict, dict[str, StoredArray]]:
-    """The note and the entries, checked against each other and the size of the file."""
+    """Return the note and the arrays it lists, checked against each other and the size of the file."""
     table = json.loads(text.decode("utf-8"), parse_constant=_refuse)
     metadata = table.pop("__metadata__")
     note, digests = json.loads(metadata[_NOTE]), json.loads(metadata[_DIGESTS])
@@ -314,7 +314,7 @@ def _stored_array(told: dict, digest: Any, start: int) -> StoredArray:
 
 
 def _check_cover(entries: dict[str, StoredArray], start: int, size: int) -> None:
-    """Arrays lie one after the other and fill the file."""
+    """Check that the arrays lie one after the other and fill the file."""
     for entry in sorted(entries.values(), key=lambda entry: (entry.begin, entry.end)):
         if entry.begin != start:
             raise ValueError("its arrays overlap or leave gaps")

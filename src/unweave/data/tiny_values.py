@@ -26,7 +26,7 @@ def need_spread(values, dtype) -> None:
 
 
 def squares_vanish(values) -> bool | None:
-    """Whether no value has a square of full precision; None where there are only zeros. Looks no further than it must.
+    """Tell whether no value has a square of full precision; None where there are only zeros. Stops as soon as it knows.
 
     >>> squares_vanish(np.array([0.0, 1e-200])), squares_vanish(np.array([1e-200, 1.0])), squares_vanish(np.zeros(3))
     (True, False, None)
@@ -58,13 +58,13 @@ def need_squares(tables: Iterable) -> None:
 
 
 def out_of_range(word: str, size: float, dtype) -> ValueError:
-    """The error for values that are too large or too small for their squares."""
+    """Return the error for values that are too large or too small for their squares."""
     wider = ", or pass it as float64" if dtype == np.float32 else ""
     return ValueError(f"the values of X are too {word} ({size:.3g}) for squared distances in {dtype}: rescale X{wider}")
 
 
 def enlarged(values):
-    """The same, but times a power of two where squared distances would vanish: for what does not depend on the scale.
+    """Multiply by a power of two where squared distances would vanish; for what does not depend on the scale.
 
     >>> float(enlarged(np.array([[0.0], [2.0**-600]])).max())
     0.5
@@ -79,7 +79,7 @@ def enlarged(values):
 
 
 def _range_of(values) -> tuple[float, float]:
-    """Largest less smallest of what was seen (not NaN), and the largest without its sign."""
+    """Return the range of what was seen (not NaN), and the largest value without its sign."""
     stored = values.data if sp.issparse(values) else values
     if not stored.size:
         return 0.0, 0.0

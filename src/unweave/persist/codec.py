@@ -47,7 +47,7 @@ class Encoder:
         self._kept: list[object] = []  # an id may not be used again while it stands in the table
 
     def encode(self, value: Any, where: str) -> Any:
-        """`value` as JSON; TypeError, naming `where` it was found, for what cannot be saved."""
+        """Return `value` as JSON; TypeError, naming `where` it was found, for what cannot be saved."""
         kind = type(value)
         if value is None or kind in (bool, int, str):
             return value
@@ -148,7 +148,7 @@ class Encoder:
         return {"$": "sparse", "format": type(value).__name__, "shape": [int(n) for n in value.shape], **parts}
 
     def finish(self) -> dict[str, NDArray]:
-        """The arrays by name, each memory once: references to parts of another array say where they lie in it."""
+        """Return the arrays by name, each memory once: parts of another array say where they lie in it."""
         named: dict[str, NDArray] = {}
         holder, name = np.empty(0, bool), ""
         for array, reference, where in sorted(self._arrays, key=_place):
@@ -165,7 +165,7 @@ class Encoder:
 
 
 def _place(item: tuple[NDArray, dict, str]) -> tuple[int, int, bool]:
-    """Order in memory, a whole before its parts; of two names for the same array the public one comes first."""
+    """Order arrays as in memory, a whole before its parts; of two names for one array the public one is first."""
     return item[0].ctypes.data, -item[0].nbytes, item[2].startswith("_")
 
 
@@ -173,7 +173,7 @@ def _place(item: tuple[NDArray, dict, str]) -> tuple[int, int, bool]:
 
 
 class Decoder:
-    """The way back of :class:`Encoder`; `fetch` gives the array of a name.
+    """Turns what an :class:`Encoder` wrote back into values; `fetch` gives the array of a name.
 
     >>> Decoder({}.__getitem__).decode({"$": "tuple", "items": [1, {"$": "float", "is": "inf"}]})
     (1, inf)
@@ -185,7 +185,7 @@ class Decoder:
         self._unrolled: set[str] = set()
 
     def decode(self, told: Any) -> Any:
-        """The value; ValueError, KeyError or TypeError where the JSON makes no sense."""
+        """Return the value; ValueError, KeyError or TypeError where the JSON makes no sense."""
         if isinstance(told, list):
             return [self.decode(item) for item in told]
         if not isinstance(told, dict):
@@ -256,7 +256,7 @@ class Decoder:
         return found.T if told.get("by") == "columns" else found
 
     def _once(self, told: dict) -> NDArray:
-        """An array that becomes a list, which may happen once: otherwise a short file could fill the memory."""
+        """Return an array that becomes a list, which may happen once: otherwise a short file could fill the memory."""
         if told["name"] in self._unrolled:
             raise ValueError(f"array {told['name']!r} is used twice as a list")
         self._unrolled.add(told["name"])
@@ -292,7 +292,7 @@ class Decoder:
         return array.reshape(tuple(told["shape"]))
 
     def _sparse(self, told: dict) -> Any:
-        """Indices are all looked at: one out of range would be a crash in compiled code."""
+        """Make a sparse array, and check all its indices: one out of range would crash compiled code."""
         data, indices, indptr = (self._array(told[part]) for part in ("data", "indices", "indptr"))
         if any(part.ndim != 1 for part in (data, indices, indptr)) or indices.dtype.kind + indptr.dtype.kind != "ii":
             raise ValueError("the parts of a sparse array are not lists")
@@ -330,7 +330,7 @@ def restore(value: Any, state: dict) -> None:
 
 
 def add_parameters(value: Any, told: dict) -> None:
-    """Set the parameters that a file does not tell, because they are younger than it.
+    """Set the parameters that a file does not hold, because they are younger than it.
 
     They get what the model did before it could be said, where the class says so in ``_before``, otherwise the default.
     """

@@ -64,7 +64,7 @@ def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> P
 
 
 def load(path: str | os.PathLike, *, check: bool = False) -> Any:
-    """The fitted estimator of a file that :func:`save` wrote.
+    """Return the fitted estimator of a file that :func:`save` wrote.
 
     The header, the structure and the digests of up to 16 MB of arrays (from the smallest on, so all of a small model)
     are always checked. Larger arrays are mapped into memory and read when used, and only with ``check=True`` compared
@@ -98,7 +98,7 @@ def load(path: str | os.PathLike, *, check: bool = False) -> Any:
 
 
 def read_extra(path: str | os.PathLike) -> dict:
-    """What was given to :func:`save` as `extra`; an empty dict if nothing was. Its arrays are always checked."""
+    """Return what was given to :func:`save` as `extra`, an empty dict if nothing was; its arrays are always checked."""
     contents = _open(path)
 
     def checked(name: str):
@@ -112,7 +112,7 @@ def read_extra(path: str | os.PathLike) -> dict:
 
 
 def header(path: str | os.PathLike) -> dict:
-    """What a file says about itself, as JSON-ready values, without reading its arrays.
+    """Return what a file says about itself, as JSON-ready values, without reading its arrays.
 
     Keys: class, version, format, parameters, n_features, names (of columns, or None), history, certificate, plan,
     attributes, extra, arrays (type, shape and bytes of each) and bytes (of the file).
@@ -125,7 +125,7 @@ def header(path: str | os.PathLike) -> dict:
 
 
 def _open(path: str | os.PathLike) -> Contents:
-    """An open file whose note is that of a model of a format we know."""
+    """Open a file, and check that it holds a model in a format we know."""
     try:
         contents = Contents(path)
     except OSError as error:
@@ -171,7 +171,7 @@ _RECORDS = {"history_": "history", "certificate_": "certificate", "plan_": "plan
 
 
 def summary(contents: Contents) -> dict:
-    """The header of a file of a model, as JSON-ready values."""
+    """Return the header of a saved model as JSON-ready values."""
     note, decoder = contents.note, Decoder(contents.array)
     held = note["attributes"]
     names = decoder.decode(held.get("feature_names_in_"))
@@ -193,7 +193,7 @@ def summary(contents: Contents) -> dict:
 
 
 def readable(told: Any) -> Any:
-    """Encoded values for reading: an array is its shape, an object its class and what it holds.
+    """Make encoded values readable: an array is its shape, an object its class and what it holds.
 
     >>> readable({"a": {"$": "tuple", "items": [1, 2]}, "b": {"$": "array", "name": "b", "shape": [3, 4]}})
     {'a': [1, 2], 'b': {'shape': [3, 4]}}

@@ -38,7 +38,7 @@ _SCALARS = {np.dtype(word).name for word in "?bhiqBHIQefd"}
 
 
 def leaf_name(value: object) -> str | None:
-    """The name of a leaf's type, None if it is none.
+    """Return the name of a value's type if it is one of those above, else None.
 
     >>> leaf_name(decimal.Decimal("0.1")), leaf_name({1})
     ('decimal.Decimal', None)
@@ -50,7 +50,7 @@ def leaf_name(value: object) -> str | None:
 
 
 def full_name(kind: type) -> str:
-    """Package and class; the module inside a package differs from version to version."""
+    """Return package and class of a type; the module inside a package differs from version to version."""
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
@@ -63,12 +63,12 @@ def thaw_leaf(name: str, text: Any) -> Any:
 
 
 def freeze_float(value: float) -> Any:
-    """A finite float is itself, in full precision; the others are words."""
+    """Return a finite float as itself, in full precision, and the others as words."""
     return value if math.isfinite(value) else {"$": "float", "is": str(value)}
 
 
 def freeze_scalar(value: np.generic) -> dict | None:
-    """A NumPy scalar with its type, None if there is no room for its type."""
+    """Return a NumPy scalar with its type, None if the format has no such type."""
     if isinstance(value, np.str_):
         return {"$": "scalar", "dtype": "str", "is": str(value)}
     if value.dtype.name not in _SCALARS:
@@ -105,14 +105,14 @@ _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def freeze_generator(value: np.random.Generator | np.random.RandomState) -> tuple[str, dict]:
-    """("Generator" or "RandomState", state)."""
+    """Return "Generator" or "RandomState", and the state as plain values."""
     if isinstance(value, np.random.Generator):
         return "Generator", dict(value.bit_generator.state)
     return "RandomState", dict(value.get_state(legacy=False))
 
 
 def thaw_generator(kind: str, state: dict) -> np.random.Generator | np.random.RandomState:
-    """The generator that will give the same numbers.
+    """Return the generator that will give the same numbers.
 
     >>> rng = np.random.default_rng(3)
     >>> again = thaw_generator(*freeze_generator(rng))
@@ -132,6 +132,6 @@ def thaw_generator(kind: str, state: dict) -> np.random.Generator | np.random.Ra
 
 
 def _check_positions(state: dict) -> None:
-    """A position outside its buffer would be read as it is, in C."""
+    """Refuse a position outside its buffer, which C would read as it is."""
     if not 0 <= state.get("buffer_pos", 0) <= 4 or not 0 <= state["state"].get("pos", 0) <= 624:
         raise ValueError("the state of a random generator is impossible")

@@ -17,14 +17,14 @@ from unweave.data.readers.source import Options, ReadError, Source
 
 
 def read_npy(source: Source, options: Options) -> NamedTable:
-    """One array of two dimensions."""
+    """Read one array of two dimensions."""
     with source.open() as file:
         known = None if source.compressed else source.size()
         return array_table(source, options, read_array(source, file, known))
 
 
 def read_npz(source: Source, options: Options) -> NamedTable:
-    """An archive with one array, with several of which ``file.npz:name`` names one, or a sparse matrix of SciPy's."""
+    """Read an archive with one array, with several (``file.npz:name`` names one), or with SciPy's sparse matrix."""
     # An archive is read from its end, which a packed stream cannot.
     with io.BytesIO(source.everything()) if source.compressed else source.open() as file:
         try:
@@ -45,7 +45,7 @@ FORMATS = {"npy": read_npy, "npz": read_npz}
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """npy files have a magic string; a zip archive is npz if its first member is an array.
+    """Tell npy files by their first bytes, and npz files by a zip archive whose first member is an array.
 
     >>> looks_like(b"\\x93NUMPY\\x01", "a"), looks_like(b"PK\\x03\\x04", "a.zip")
     ('npy', None)
@@ -84,7 +84,7 @@ def _reason(error: Exception) -> str:
 
 
 def read_array(source: Source, file: BinaryIO, size: int | None) -> NDArray:
-    """One array in npy format from a file of `size` bytes (None if unknown, then `limit` decides)."""
+    """Read one array in npy format from a file of `size` bytes (None if unknown, then `limit` decides)."""
     shape, fortran, dtype, start = _header(source, file)
     if dtype.hasobject:
         raise ReadError(
@@ -158,7 +158,7 @@ _PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("r
 
 
 def sparse_table(source: Source, options: Options, parts: dict[str, NDArray]) -> NamedTable:
-    """A CSR table from the arrays of the archive."""
+    """Make a CSR table of the arrays in the archive."""
     arrangement = _format_name(parts["format"])
     if arrangement not in _PARTS:
         raise ReadError(source.name, f"is a sparse matrix in the format {arrangement!r}; save it with .tocsr() first")

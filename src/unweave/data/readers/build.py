@@ -24,7 +24,7 @@ def dense_table(
     notes: list[str] | None = None,
     **more: Any,
 ) -> NamedTable:
-    """A table of numbers; decides what `missing` is and says so."""
+    """Make a table of numbers; decide what is missing, and note it."""
     notes = list(notes or [])
     if X.shape[0] == 0 or X.shape[1] == 0:
         words = f"holds {X.shape[0]} rows and {X.shape[1]} columns of numbers; there is nothing to work on"
@@ -47,7 +47,7 @@ def dense_table(
 
 
 def frame_table(source: Source, options: Options, frame: Any, rows: list[str] | None, notes: list[str]) -> NamedTable:
-    """A table with columns of words: X stays a polars frame."""
+    """Make a table with columns of words: X stays a polars frame."""
     import polars as pl
 
     words = [name for name, kind in frame.schema.items() if kind == pl.String]
@@ -58,7 +58,7 @@ def frame_table(source: Source, options: Options, frame: Any, rows: list[str] | 
 
 
 def row_names(texts: Any, chosen: bool, column: str, notes: list[str]) -> list[str] | None:
-    """Names of rows from a column of words; None if they are not unique and were not asked for."""
+    """Take the names of rows from a column of words; None if they are not unique and were not asked for."""
     texts = texts.str.strip_chars()
     if chosen:
         texts = texts.fill_null("")
@@ -81,7 +81,7 @@ _SIDE_PER_ENTRY = 64
 
 
 class Built(NamedTuple):
-    """A canonical CSR array, the times of its stored entries, and how many entries were merged into others."""
+    """Holds a canonical CSR array, the times of its stored entries, and how many entries were merged into others."""
 
     X: sp.csr_array
     times: NDArray | None
@@ -89,7 +89,7 @@ class Built(NamedTuple):
 
 
 def check_shape(source: Source, shape: tuple[int, int], entries: int, line: int | None = None) -> None:
-    """Raise :class:`ReadError` if a table of this shape is not plausible for its number of stored entries.
+    """Raise ReadError if a table of this shape is not plausible for its number of stored entries.
 
     Index types end at 2³¹-1, and a file of three entries that asks for a billion rows is damaged or hostile: rows and
     columns may be ten millions each, or 64 for each entry, whichever is more.
@@ -108,7 +108,7 @@ def check_shape(source: Source, shape: tuple[int, int], entries: int, line: int 
 
 
 def check_bytes(source: Source, needed: int, what: str, line: int | None = None) -> None:
-    """Raise :class:`ReadError` unless the file, unpacked, has at least `needed` bytes; unpacks no more than that."""
+    """Raise ReadError unless the file, unpacked, has at least `needed` bytes; unpack no more than that."""
     left = needed
     if not source.compressed:
         left -= source.size()
@@ -123,9 +123,9 @@ def check_bytes(source: Source, needed: int, what: str, line: int | None = None)
 
 
 def grouped(codes: NDArray, n: int) -> NDArray:
-    """Positions of `codes` (whole numbers below `n`) in ascending order of code, equal codes as they came.
+    """Sort `codes` (whole numbers below `n`): return their positions in ascending order, equal codes as they came.
 
-    A counting sort: a matrix with one entry a row, turned from rows to columns.
+    A counting sort: a matrix with one entry per row, turned from rows to columns.
 
     >>> grouped(np.array([2, 0, 2, 1]), 3).tolist()
     [1, 3, 0, 2]
@@ -146,7 +146,7 @@ def from_entries(
     times: NDArray | None = None,
     dtype: DTypeLike = np.float64,
 ) -> Built:
-    """A canonical CSR array of entries in any order; explicit zeros stay stored.
+    """Make a canonical CSR array of entries in any order; explicit zeros stay stored.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def from_entries(
 
 
 def _ascending(rows: NDArray, columns: NDArray) -> bool:
-    """Whether entries are already in the order of a CSR array, none twice."""
+    """Tell whether entries are already in the order of a CSR array, none twice."""
     same = rows[1:] == rows[:-1]
     return bool(((rows[1:] > rows[:-1]) | (same & (columns[1:] > columns[:-1]))).all())
 
@@ -191,7 +191,7 @@ def _pointers(codes: NDArray, n: int) -> NDArray:
 
 
 def _row_by_row(rows: NDArray, columns: NDArray, shape: tuple[int, int]) -> tuple[NDArray, NDArray, NDArray]:
-    """(where each entry was, columns, row pointers) of the entries by row and column, those of one place as they came.
+    """Sort entries by row and column; return where each was, the columns and the row pointers.
 
     Two counting sorts: by column, and then by row, which leaves the columns of each row in order.
     """
@@ -212,19 +212,19 @@ def _merged_values(values: NDArray, starts: NDArray, merge: str) -> NDArray:
 
 
 def _narrow(indices: NDArray) -> NDArray:
-    """32-bit indices wherever they are enough."""
+    """Return 32-bit indices wherever they are enough."""
     return indices.astype(np.int32, copy=False) if not len(indices) or indices.max() <= LARGEST else indices
 
 
 def canonical(X, dtype: DTypeLike) -> sp.csr_array:
-    """Any sparse matrix as a checked CSR array with sorted indices, duplicates added up."""
+    """Turn any sparse matrix into a checked CSR array with sorted indices, duplicates added up."""
     X = sp.csr_array(X)
     X.sum_duplicates()
     return checked(X.astype(dtype, copy=False))
 
 
 def checked(X: sp.csr_array) -> sp.csr_array:
-    """X after scipy's full check: an index out of range would crash a kernel."""
+    """Run SciPy's full check of X: an index out of range would crash a kernel."""
     X.check_format(full_check=True)
     X.has_sorted_indices = True
     X.has_canonical_format = True
@@ -232,7 +232,7 @@ def checked(X: sp.csr_array) -> sp.csr_array:
 
 
 def missing_of(options: Options, usual: str | None) -> str | None:
-    """What an entry that is not stored means: `usual` unless the caller says "zeros" (unknown) or None (zero).
+    """Say what an entry that is not stored means: `usual` unless the caller says "zeros" (unknown) or None (zero).
 
     "nan" also means zero: these formats write no NaN.
     """
@@ -248,7 +248,7 @@ _WHOLE = re.compile(r"-?[0-9]+")
 
 
 def whole_number_codes(ids: NDArray) -> tuple[NDArray, NDArray]:
-    """(the distinct ids in ascending order, the place among them of every id).
+    """Number whole-number ids: return the distinct ids in ascending order, and the place of every id among them.
 
     A table of flags when ids are dense, which needs no sorting; otherwise a sort.
 
@@ -270,7 +270,7 @@ def whole_number_codes(ids: NDArray) -> tuple[NDArray, NDArray]:
 
 
 class TextIds:
-    """Text ids numbered as they appear; whole numbers written as text are put in the order of their values at the end.
+    """Numbers text ids as they appear; whole numbers written as text are put in the order of their values at the end.
 
     >>> ids = TextIds()
     >>> ids.add(["b", "a", "b"]).tolist(), ids.add(["c", "a"]).tolist()
@@ -283,14 +283,14 @@ class TextIds:
         self._places: dict[str, int] = {}
 
     def add(self, ids) -> NDArray:
-        """The numbers of some ids: a list of str or a polars series."""
+        """Return the numbers of some ids, given as a list of str or a polars series."""
         distinct, codes = _distinct(ids)
         places = self._places
         known = np.fromiter((places.setdefault(name, len(places)) for name in distinct), np.int32, len(distinct))
         return known[codes]
 
     def finish(self, codes: NDArray) -> tuple[list[str], NDArray]:
-        """(names, codes): all names, and the numbers given so far renumbered if the names are whole numbers."""
+        """Return all names, and the numbers given so far, renumbered if the names are whole numbers."""
         names = list(self._places)
         if not all(_WHOLE.fullmatch(name) for name in names) or any(len(name) > 4000 for name in names):
             return names, codes

@@ -29,7 +29,7 @@ _MODULES = (
 _FORMATS: dict[str, tuple[str, str]] = {
     "csv": ("csv.read", "cells between commas, semicolons, bars or spaces"),
     "tsv": ("csv.read", "cells between tabs"),
-    "ndjson": ("frames", "one JSON object a line"),
+    "ndjson": ("frames", "one JSON object per line"),
     "parquet": ("frames", "Apache Parquet"),
     "npy": ("arrays", "one NumPy array"),
     "npz": ("arrays", "an archive of NumPy arrays (FILE.npz:NAME picks one), or a sparse matrix of SciPy's"),
@@ -37,16 +37,16 @@ _FORMATS: dict[str, tuple[str, str]] = {
     "matrix-market": ("sparse.matrix_market", "MatrixMarket, sparse or dense"),
     "triples": ("ratings.read", "user, item, value and maybe a time on each line"),
     "pairs": ("ratings.read", "a user and what belongs to it on each line: a 0/1 table"),
-    "transactions": ("sparse.transactions", "one basket of item numbers a line (FIMI): a 0/1 table"),
+    "transactions": ("sparse.transactions", "one basket of item numbers per line (FIMI): a 0/1 table"),
     "uci-bag": ("sparse.bags", "bag of words as the UCI repository writes it"),
     "lda-c": ("sparse.bags", "bag of words as lda-c writes it"),
     "libsvm": ("sparse.libsvm", "a label and column:value pairs on each line"),
-    "text": ("text", "plain text: a file, a folder, or one document a line"),
+    "text": ("text", "plain text: a file, a folder, or one document per line"),
 }
 
 
 def formats() -> dict[str, str]:
-    """Names of all formats with a line about each.
+    """Return the names of all formats with a line about each.
 
     >>> formats()["parquet"]
     'Apache Parquet'
@@ -55,17 +55,17 @@ def formats() -> dict[str, str]:
 
 
 def module(name: str) -> Any:
-    """A module of this folder."""
+    """Import a module of this folder."""
     return import_module(f"unweave.data.readers.{name}")
 
 
 def sniffers() -> list[Any]:
-    """Modules with a function `looks_like`, in the order in which they are to be asked."""
+    """Return the modules with a function `looks_like`, in the order in which they are to be asked."""
     return [module(name) for name in _MODULES]
 
 
 def reader(name: str) -> Callable[..., Any]:
-    """The function that reads a format."""
+    """Return the function that reads a format."""
     if name not in _FORMATS:
         raise ValueError(f"format={name!r} is not known; use 'auto' or one of {', '.join(_FORMATS)}")
     return module(_FORMATS[name][0]).FORMATS[name]
@@ -103,7 +103,7 @@ _FOREIGN = {
 
 
 def detect_format(source: Source) -> str:
-    """The name of the format; ReadError lists all of them if none fits.
+    """Return the name of the format of a file; ReadError lists all of them if none fits.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def detect_format(source: Source) -> str:
 
 
 def _text_head(source: Source, head: bytes) -> bytes:
-    """The head as UTF-8 if it is text in another encoding that is known, else as it is."""
+    """Return the head as UTF-8 if it is text in another known encoding, else as it is."""
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if not wide and source.encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         return head
@@ -150,7 +150,7 @@ def _by_name_or_refuse(source: Source, head: bytes, text: bytes, suffix: str) ->
 
 
 def _detect_in_folder(source: Source) -> str:
-    """Text or images, by what the folder holds."""
+    """Tell a folder of texts from a folder of images by the files in it."""
     from unweave.data.readers.images import SUFFIXES
 
     pictures = texts = 0

@@ -19,7 +19,7 @@ _SHOWN = 8
 
 
 def role_of_type(dtype: Any) -> str | None:
-    """ "number", "text", or None for columns that are neither (lists, objects, bytes)."""
+    """Return "number", "text", or None for columns that are neither (lists, objects, bytes)."""
     import polars as pl
 
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
@@ -32,7 +32,7 @@ def role_of_type(dtype: Any) -> str | None:
 def columns_table(
     source: Source, options: Options, schema: dict[str, Any], n: int, take: Callable[[list[str]], Any]
 ) -> NamedTable:
-    """A table of `n` rows from typed columns; ``take(names)`` hands out a frame with some of them."""
+    """Make a table of `n` rows from typed columns; ``take(names)`` hands out a frame with some of them."""
     roles = {name: role_of_type(dtype) for name, dtype in schema.items()}
     for name, found in roles.items():
         if found is None:
@@ -52,7 +52,7 @@ def columns_table(
 
 
 def _names(source: Source, options: Options, roles: dict[str, str | None]) -> tuple[str | None, bool]:
-    """The column that names rows, and whether it was asked for."""
+    """Return the column that names rows, and whether it was asked for."""
     wanted, names = options.names, list(roles)
     if wanted is None or isinstance(wanted, bool):
         return None, False
@@ -123,7 +123,7 @@ def _refuse_infinite(source: Source, values: Any, name: str) -> None:
 
 
 def read_parquet(source: Source, options: Options) -> NamedTable:
-    """A Parquet file; columns are read a few at a time into the one array."""
+    """Read a Parquet file, a few columns at a time, into one array."""
     _check_ends(source)
     file: Any = io.BytesIO(source.everything()) if source.compressed else source.path
     schema = _guarded(source, lambda pl: dict(_scan(pl, file).collect_schema()))
@@ -180,21 +180,21 @@ def _first_line(error: BaseException) -> str:
 
 
 def read_ndjson(source: Source, options: Options) -> NamedTable:
-    """One object a line; a key that a line lacks is missing there."""
+    """Read one JSON object per line; a key that a line lacks is missing there."""
     import polars as pl
 
     if source.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        raise ReadError(source.name, "is one JSON array; write one object a line (NDJSON) instead", 1)
+        raise ReadError(source.name, "is one JSON array; write one object per line (NDJSON) instead", 1)
     roles: dict[str, str] = {}
     frames = [_checked(source, block, _block_frame(source, block), roles) for block in blocks(source)]
     frame = pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
     if not frame.width:
-        raise ReadError(source.name, 'holds no keys; write one JSON object a line, such as {"x": 1}', 1)
+        raise ReadError(source.name, 'holds no keys; write one JSON object per line, such as {"x": 1}', 1)
     return columns_table(source, options, dict(frame.schema), frame.height, frame.select)
 
 
 def _block_frame(source: Source, block: Block) -> Any:
-    """The block as numbers and words, by polars; line by line where it refuses."""
+    """Read the block as numbers and words, by polars, or line by line where it refuses."""
     import polars as pl
 
     try:
@@ -210,7 +210,7 @@ def _block_frame(source: Source, block: Block) -> Any:
 
 
 def _block_frame_by_line(source: Source, block: Block) -> Any:
-    """The block by Python's own parser, which takes NaN and names the line of what is wrong."""
+    """Read the block by Python's own parser, which takes NaN and names the line of what is wrong."""
     import polars as pl
 
     records = _records(source, block)
@@ -265,7 +265,7 @@ def _mixed(source: Source, line: int, name: str) -> ReadError:
 
 
 def _checked(source: Source, block: Block, frame: Any, roles: dict[str, str]) -> Any:
-    """The frame, with types that agree with those of earlier blocks."""
+    """Return the frame after checking that its types agree with those of earlier blocks."""
     import polars as pl
 
     for name, dtype in frame.schema.items():
@@ -297,7 +297,7 @@ def looks_like(head: bytes, name: str) -> str | None:
 
 
 def _begins_with_object(head: bytes) -> bool:
-    """Whether text begins with a JSON object, or with an array of them, which the reader refuses in words."""
+    """Tell whether text begins with a JSON object, or with an array of them, which the reader refuses in words."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     inner = start[1:].lstrip()
     if start.startswith(b"[") and inner.startswith(b"{") and inner[1:].lstrip().startswith(b'"'):

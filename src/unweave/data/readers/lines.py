@@ -19,19 +19,19 @@ _SHORT_HEAD = 4096  # a head that is shorter is the whole file
 
 
 class Block(NamedTuple):
-    """Some whole lines in UTF-8, every one ended by a line feed; `line` is the number of the first, from 1."""
+    """Holds whole lines in UTF-8, every one ended by a line feed; `line` is the number of the first, from 1."""
 
     line: int
     data: bytes
     n_lines: int
 
     def line_at(self, byte: int) -> int:
-        """The number of the line that a byte of the block is on."""
+        """Return the number of the line that a byte of the block is on."""
         return self.line + self.data.count(b"\n", 0, byte)
 
 
 def blocks(source: Source, size: int = BLOCK) -> Iterator[Block]:
-    """Blocks of about `size` bytes, without byte order mark; Windows line ends become line feeds.
+    """Cut a file into blocks of about `size` bytes, without byte order mark; Windows line ends become line feeds.
 
     Text that should be UTF-8 is handed on unchecked: it is for the parser to refuse what it cannot take.
 
@@ -60,14 +60,14 @@ def blocks(source: Source, size: int = BLOCK) -> Iterator[Block]:
 
 
 def _joined(rest: bytes, data: bytes, end: int) -> tuple[bytes, bytes]:
-    """(what came before and the lines that end in `data`, what begins there), copied no more than once."""
+    """Return the lines that end in `data`, with what came before, and what begins there; copy no more than once."""
     if not end:
         return b"", rest + data
     return b"".join((rest, memoryview(data)[:end])), data[end:]
 
 
 def count_lines(data: bytes) -> int:
-    """How many line feeds there are: ``data.count`` at several times its speed."""
+    """Count line feeds, at several times the speed of ``data.count``."""
     whole = np.frombuffer(data, np.uint8)
     return sum(int(np.count_nonzero(whole[i : i + _PIECE] == 10)) for i in range(0, len(whole), _PIECE))
 
@@ -77,7 +77,7 @@ def _plain(data: bytes) -> bytes:
 
 
 def decoded(source: Source, block: Block) -> list[str]:
-    """The lines of a block as text; ReadError with the line and the remedy where it is not UTF-8."""
+    """Decode the lines of a block; ReadError with the line and the remedy where it is not UTF-8."""
     try:
         return block.data.decode().split("\n")[:-1]
     except UnicodeDecodeError as error:
@@ -88,7 +88,7 @@ def decoded(source: Source, block: Block) -> list[str]:
 
 
 def head_lines(head: bytes) -> list[str]:
-    """The first lines of a file for telling its format, without the last one if it may be cut off.
+    """Return the first lines of a file, for telling its format, without the last one if it may be cut off.
 
     >>> head_lines(b"\\xef\\xbb\\xbfuser,item\\r\\na,b\\r\\n")
     ['user,item', 'a,b']
@@ -107,7 +107,7 @@ _DIGITS = 18  # every number of 18 digits fits into 64 bits
 
 @dataclass(frozen=True)
 class WholeNumbers:
-    """The whole numbers of a block: values, first bytes, bytes after the last, and how many are on each line."""
+    """Holds the whole numbers of a block: values, first bytes, bytes after the last, and how many are on each line."""
 
     block: Block
     values: NDArray
@@ -116,12 +116,12 @@ class WholeNumbers:
     counts: NDArray
 
     def line_of(self, number: int) -> int:
-        """The line that a number (by its place among the numbers) is on."""
+        """Return the line that a number (by its place among the numbers) is on."""
         return self.block.line_at(int(self.starts[number]))
 
 
 def whole_numbers(source: Source, block: Block, also: bytes = b"") -> WholeNumbers:
-    """Whole numbers (no sign, at most 18 digits) between spaces, tabs, line ends and the bytes in `also`.
+    """Read whole numbers (no sign, at most 18 digits) between spaces, tabs, line ends and the bytes in `also`.
 
     Anything else is a :class:`ReadError` that names the line. One pass over all numbers for each digit of the longest.
     """

@@ -116,7 +116,7 @@ def read(
 
 
 def _open(path: str | os.PathLike, options: Options) -> tuple[Source, Options]:
-    """The source, and the member of an archive that the path may name."""
+    """Open the source, and note the member of an archive that the path may name."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be the path of a local file, got {type(path).__name__}")
     text = os.fspath(path)

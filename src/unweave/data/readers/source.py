@@ -1,4 +1,4 @@
-"""What every reader is given: the file, unpacked and decoded (`Source`), and the wishes of the caller (`Options`)."""
+"""Defines what every reader gets: the file, unpacked and decoded (`Source`), and the caller's wishes (`Options`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDE_BOMS |= {codecs.BOM_UTF16_BE: "utf-16"}
 
 
 class ReadError(ValueError):
-    """A file cannot be read: one sentence that names the file, the line when there is one, and the remedy.
+    """Raised when a file cannot be read: one sentence that names the file, the line when there is one, and the remedy.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Source:
         return False
 
     def failure(self, error: OSError) -> ReadError:
-        """What the operating system says, as one sentence of ours."""
+        """Return what the operating system says as one sentence of ours."""
         words = (error.strerror or str(error) or type(error).__name__).lower()
         return ReadError(self.name, f"cannot be read ({words}); check the path and its permissions")
 
@@ -101,17 +101,17 @@ class Source:
 
     @property
     def inner_name(self) -> str:
-        """The name of the file without folders and without .gz, .xz or .zst."""
+        """Return the name of the file without folders and without .gz, .xz or .zst."""
         name = self.path.name
         suffix = self.path.suffix.lower()
         return name[: -len(suffix)] if self.compressed and suffix in (".gz", ".xz", ".zst") else name
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the number of bytes on disk."""
         return self.path.stat().st_size
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked; ReadError when the packing is damaged or more than `limit` comes out."""
+        """Open the file, unpacked; ReadError when the packing is damaged or more than `limit` comes out."""
         if self.is_folder:
             raise ReadError(self.name, "is a folder where a file is expected; name one file in it")
         try:
@@ -127,17 +127,17 @@ class Source:
         return ReadError(self.name, f"the {self._packing} data is damaged or cut off ({reason}); get the file again")
 
     def head(self, n: int = 65536) -> bytes:
-        """The first n bytes, unpacked."""
+        """Return the first n bytes, unpacked."""
         with self.open() as file:
             return file.read(n)
 
     def everything(self) -> bytes:
-        """All bytes, unpacked."""
+        """Return all bytes, unpacked."""
         with self.open() as file:
             return file.read()
 
     def open_utf8(self) -> BinaryIO:
-        """The text as UTF-8 bytes without a byte order mark, whatever its encoding; not validated if it is UTF-8."""
+        """Open the text as UTF-8 without a byte order mark, whatever its encoding; not validated if it is UTF-8."""
         file = self.open()
         encoding = self._text_encoding(file)
         if encoding == "utf-8":
@@ -161,7 +161,7 @@ class Source:
         return ReadError(self.name, words, line=line)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Lines with their numbers from 1, decoded, without line ends."""
+        """Yield lines with their numbers from 1, decoded, without line ends."""
         with self.open_utf8() as file:
             for number, raw in enumerate(file, 1):
                 try:
@@ -184,7 +184,7 @@ _CHOICES: dict[str, tuple] = {
 
 @dataclass(frozen=True)
 class Options:
-    """How to read: :func:`unweave.read` documents each of them.
+    """Says how to read a file: :func:`unweave.read` documents each of the options.
 
     Examples
     --------

@@ -18,10 +18,10 @@ _LONG_LINE = 5  # words
 
 
 def read_text(source: Source, options: Options) -> NamedTable:
-    """Documents × words: how often each word is in each document.
+    """Read a table of documents × words: how often each word is in each document.
 
     Documents are the ``*.txt`` files of a folder and its folders (rows are named by them), the lines of a file
-    (``options.lines``, or no blank line and mostly more than five words a line), or else its paragraphs, which blank
+    (``options.lines``, or no blank line and mostly more than five words per line), or else its paragraphs, which blank
     lines separate (rows are named by the number of their first line). They are streamed: memory holds the counts, and
     not the text.
 
@@ -44,7 +44,7 @@ def read_text(source: Source, options: Options) -> NamedTable:
 
 
 def count_words(documents: list[str], names: list[str] | None = None, options: Options | None = None) -> NamedTable:
-    """Documents × words of a list of texts; words are lower case, of two letters at the least, stop words left out.
+    """Count the words of a list of texts: documents × words, lower case, of two letters or more, without stop words.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def count_words(documents: list[str], names: list[str] | None = None, options: O
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "text" for lines of words: mostly letters and blanks, three words a line or more, not in columns.
+    """Tell "text" for lines of words: mostly letters and blanks, three words per line or more, not in columns.
 
     >>> looks_like(b"Bees make honey, and wax.\\n\\nHoney is what they eat.\\n", "notes.txt")
     'text'
@@ -140,7 +140,7 @@ def _words_left_out(options: Options, rare: int, kept: int) -> str:
 
 
 def documents_of_source(source: Source, options: Options) -> tuple[list[str], Iterable[tx.Batch], str]:
-    """(names, which fill as the documents are read; documents; a note)."""
+    """Return the names, which fill as the documents are read, the documents, and a note."""
     return _folder(source, options) if source.is_folder else _file(source, options)
 
 
@@ -179,7 +179,7 @@ def _filled_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _line_is_document(source: Source) -> bool:
-    """No blank line, but perhaps at the end, and more than half of several lines have more than five words."""
+    """Tell whether each line is a document: no blank line but at the end, and most lines have more than five words."""
     filled = long = 0
     for number, text in _filled_lines(source):
         filled += 1
@@ -190,7 +190,7 @@ def _line_is_document(source: Source) -> bool:
 
 
 def _paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """(number of the first line, text) of what stands between blank lines."""
+    """Yield the number of the first line and the text of what stands between blank lines."""
     first, held = 0, list[str]()
     for number, text in lines:
         if text.strip():

@@ -26,7 +26,7 @@ from unweave.parallel import get_num_threads, run
 
 @dataclass
 class TermCounts:
-    """Counts of some documents: entries of row d are those from ``indptr[d]`` to ``indptr[d + 1]``, in any order.
+    """Holds the counts of some documents: row d has the entries ``indptr[d]`` to ``indptr[d + 1]``, in any order.
 
     `names` are the different terms, `documents` and `totals` how many documents and tokens they have; `terms` are
     places in `names`.
@@ -41,14 +41,14 @@ class TermCounts:
 
 
 def renamed(parts: list[TermCounts], columns: NDArray[np.int32]) -> list[TermCounts]:
-    """The same with columns for the names of terms; ``columns[term]`` is -1 for one that has none."""
+    """Replace the names of terms by their columns; ``columns[term]`` is -1 for one that has none."""
     for part in parts:
         part.names = columns[part.names]
     return parts
 
 
 class Counter:
-    """Counts documents by the terms they hold; the lexicon says which word is which term, and is asked once a word.
+    """Counts the terms of documents; the lexicon says which word is which term, and is asked once per word.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ class Counter:
 
     @property
     def count_of_terms(self) -> int:
-        """Numbers are below this one."""
+        """Return how many terms there are so far; their numbers are smaller."""
         return self._runs.count if self._runs is not None else len(self.lexicon)
 
     def texts(self, numbers: Iterable[int]) -> list[str]:
-        """The terms of some numbers."""
+        """Return the terms of some numbers."""
         words = self.lexicon.terms
         if self._runs is None:
             return [words[i] for i in numbers]
         return self._runs.texts(numbers, words)
 
     def nothing(self) -> str:
-        """Why there is no term, and the remedy."""
+        """Say why there is no term, and what to do."""
         if self._words.count == 0:
             least = self.cutting.least
             return (
@@ -97,7 +97,7 @@ class Counter:
 
     @property
     def count_of_words(self) -> int:
-        """Different words so far, stop words among them."""
+        """Return how many different words there are so far, stop words among them."""
         return self._words.count
 
     def count(self, batches: Iterable[Batch]) -> Iterator[TermCounts]:
@@ -113,7 +113,7 @@ class Counter:
         return run(lambda i, _: split(*join_batch(wave[i], self.cutting), self.cutting), len(wave), 1)
 
     def _number(self, part: Split) -> tuple[Split, NDArray[np.int32]]:
-        """A part, and the term of each of its words."""
+        """Return a part, and the term of each of its words."""
         before = self._words.count
         found = self._words.merge(part)
         if self._words.count > before:
@@ -153,7 +153,7 @@ def _count(tokens: NDArray[np.int32], ends: NDArray[np.int64], size: int) -> Ter
 
 
 def _waves(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
-    """Up to `most` batches at a time; fewer where a batch is one long document, as large as a wave."""
+    """Yield up to `most` batches at a time; fewer where a batch is one long document, as large as a wave."""
     wave: list[Batch] = []
     for batch in batches:
         wave.append(batch)
@@ -171,7 +171,7 @@ _LARGEST = 2**31 - 1
 
 
 def lay_out(parts: list[TermCounts], width: int, dtype: str) -> sp.csr_array:
-    """Documents × columns of parts whose names are columns, -1 for terms that have none. Empties `parts`.
+    """Join parts into one table of documents × columns; names are columns here, -1 for none. Empties `parts`.
 
     >>> terms, columns, ones, counts = (np.array(pair, np.int32) for pair in ([0, 1], [1, -1], [1, 1], [3, 1]))
     >>> part = TermCounts(terms, counts, np.array([0, 2]), columns, documents=ones, totals=counts)
@@ -202,7 +202,7 @@ def lay_out(parts: list[TermCounts], width: int, dtype: str) -> sp.csr_array:
 
 
 def canonical_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> sp.csr_array:
-    """Sorted and without repeats, which is said rather than checked; int32 places where they suffice."""
+    """Make a CSR array that is known to be sorted and without repeats; places are int32 where that suffices."""
     if indptr.dtype != np.int32 and len(data) <= _LARGEST:
         indptr = indptr.astype(np.int32)
     X = sp.csr_array((data, indices, indptr), shape=shape)
@@ -230,7 +230,7 @@ def as_query(documents) -> Batch | None:
 
 
 def count_query(batch: Batch, cutting: Cutting, lexicon: FixedLexicon, dtype: str) -> sp.csr_array:
-    """Documents × columns of the lexicon, as :class:`Counter` and :func:`lay_out` would give.
+    """Count a query: documents × columns of the lexicon, as :class:`Counter` and :func:`lay_out` would give.
 
     For a handful of words the arrays of those take ten times as long as the counting.
 
@@ -258,14 +258,14 @@ def count_query(batch: Batch, cutting: Cutting, lexicon: FixedLexicon, dtype: st
 
 @dataclass
 class CountedTerms:
-    """Documents × terms, after stop words were dropped and words of one stem added up."""
+    """Holds documents × terms, after stop words were dropped and words of one stem added up."""
 
     X: sp.csr_array
     terms: list[str]
 
     @property
     def documents(self) -> NDArray[np.int64]:
-        """How many documents hold each term."""
+        """Return how many documents hold each term."""
         return np.bincount(self.X.indices, minlength=len(self.terms)).astype(np.int64)
 
     @property
@@ -273,16 +273,16 @@ class CountedTerms:
         return np.asarray(self.X.sum(axis=0, dtype=np.float64)).ravel()
 
     def texts(self, numbers: Iterable[int]) -> list[str]:
-        """The terms of some numbers."""
+        """Return the terms of some numbers."""
         return [self.terms[i] for i in numbers]
 
     def select(self, columns: NDArray[np.int32], width: int) -> sp.csr_array:
-        """Documents × columns; ``columns[term]`` is the column of a term, -1 if it has none."""
+        """Return documents × columns; ``columns[term]`` is the column of a term, -1 if it has none."""
         return _moved(self.X, columns, width)
 
 
 def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, least: int, dtype: str) -> CountedTerms:
-    """What :func:`unweave.read` gave of a bag of words, in terms; words of fewer than `least` characters are dropped.
+    """Turn a bag of words from :func:`unweave.read` into terms; drop words of fewer than `least` characters.
 
     >>> table = NamedTable(np.array([[1.0, 2.0]]), columns=["Cat", "cat"], kind="counts")
     >>> counted = counted_terms(table, Lexicon(frozenset(), None), True, 2, "float64")
@@ -304,7 +304,7 @@ def counted_terms(table: NamedTable, lexicon: Lexicon, lowercase: bool, least: i
 
 
 def is_tokens(documents) -> bool:
-    """Whether documents are lists of words: a sequence whose first document that is not empty is a list of texts.
+    """Tell whether documents are lists of words: the first document that is not empty is a list of texts.
 
     >>> is_tokens([[], ["a", "b"]]), is_tokens(["a text"]), is_tokens([[1, 2]]), is_tokens([[]])
     (True, False, False, False)
@@ -321,7 +321,7 @@ def _is_list(document) -> bool:
 
 
 def counted_tokens(documents, lexicon: Lexicon, dtype: str) -> CountedTerms:
-    """Documents × terms of documents that are lists of words, each word as it is.
+    """Count documents that are lists of words, each word as it is: documents × terms.
 
     >>> counted = counted_tokens([["New York", "in"], ["in"]], Lexicon(frozenset(["in"]), None), "float64")
     >>> counted.terms, counted.X.toarray()
@@ -342,7 +342,7 @@ def counted_tokens(documents, lexicon: Lexicon, dtype: str) -> CountedTerms:
 
 
 def _moved(X: sp.csr_array, to: NDArray[np.int32], width: int) -> sp.csr_array:
-    """Column j of X added to column ``to[j]``, or left out if that is -1."""
+    """Add column j of X to column ``to[j]``, or leave it out if that is -1."""
     kept = np.flatnonzero(to >= 0)
     moves = sp.csr_array((np.ones(len(kept), X.dtype), (kept, to[kept])), shape=(X.shape[1], width))
     moved = sp.csr_array(X @ moves)

@@ -29,7 +29,7 @@ _MOST = 1 << 16  # documents in a batch, if they are short
 
 
 class Batch(NamedTuple):
-    """Documents that follow each other: texts, bytes to be decoded, or files to be read by the thread that counts.
+    """Holds documents that follow each other: texts, bytes to be decoded, or files for the thread that counts to read.
 
     One object for many documents: a million short ones would otherwise take longer to wrap than to count.
     """
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
     limit: int | None = None
 
     def place(self, i: int) -> tuple[str, int | None]:
-        """Where document i is, for errors: a name, and a line if it is one of a file.
+        """Return where document i is, for errors: a name, and a line if it is one of a file.
 
         >>> Batch(["one", "two"], first=7).place(1), Batch([b"one"], "a.txt", first=3).place(0)
         (('document 8', None), ('a.txt', 3))
@@ -53,7 +53,7 @@ class Batch(NamedTuple):
 
 
 def documents_of(raw, source: str, encoding: str = "utf-8") -> Iterator[Batch]:
-    """The documents that a user named, in batches of about a megabyte; what a batch holds depends on them alone.
+    """Yield the documents that a user named, in batches of about a megabyte that depend on the documents alone.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _paths(raw: Iterable) -> Iterator[Path]:
 
 
 def batches_of_files(paths: Iterable[Path], limit: int | None = None) -> Iterator[Batch]:
-    """Files, each a document; `limit` is the most bytes that a packed one may unpack to."""
+    """Yield batches of files, each a document; `limit` is the most bytes that a packed one may unpack to."""
     held: list[Path] = []
     size = 0
     for path in paths:
@@ -152,7 +152,7 @@ def _lines(raw: Iterable, encoding: str) -> Iterator[Batch]:
 
 
 def text_files(folder: Path) -> list[Path]:
-    """The ``*.txt`` files of a folder and its folders, sorted."""
+    """List the ``*.txt`` files of a folder and its folders, sorted."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
     if not paths:
         raise ReadError(folder, f"there is no *{SUFFIX} file in this folder; name a folder of text files, or the files")
@@ -160,7 +160,7 @@ def text_files(folder: Path) -> list[Path]:
 
 
 def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
-    """The byte order mark that bytes begin with, and the encoding it tells of.
+    """Return the byte order mark that bytes begin with, and the encoding it stands for.
 
     >>> marked_encoding("a".encode("utf-8-sig")), marked_encoding(b"a")
     ((b'\\xef\\xbb\\xbf', 'utf-8'), None)
@@ -177,13 +177,13 @@ def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
 
 @cache
 def extends_ascii(encoding: str) -> bool:
-    """Whether bytes below 128 are what they are in ASCII, and no others are."""
+    """Tell whether bytes below 128 mean what they mean in ASCII, and no others do."""
     return codecs.lookup(encoding).name in ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 
 
 @cache
 def check_encoding(encoding: str, errors: str) -> None:
-    """ValueError unless Python knows both."""
+    """Raise ValueError unless Python knows both."""
     try:
         codecs.lookup(encoding)
         codecs.lookup_error(errors)
@@ -199,7 +199,7 @@ def check_encoding(encoding: str, errors: str) -> None:
 
 @dataclass(frozen=True)
 class Cutting:
-    """How texts become words; with digits=False, digits and ``_`` part words.
+    """Says how texts become words; with digits=False, digits and ``_`` separate words.
 
     `advice` ends the sentence about bytes that do not decode.
     """
@@ -214,7 +214,7 @@ class Cutting:
 
 
 def join_batch(batch: Batch, cutting: Cutting) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """(bytes, bounds): document d is ``bytes[bounds[d]:bounds[d + 1]]``, lower case but for ASCII.
+    """Join a batch into (bytes, bounds): document d is ``bytes[bounds[d]:bounds[d + 1]]``, lower case but for ASCII.
 
     >>> data, bounds = join_batch(Batch(["né", "b"]), Cutting())
     >>> data.tobytes(), bounds
@@ -235,7 +235,7 @@ def _has_files(batch: Batch) -> bool:
 
 
 def _load(path: Path, limit: int | None) -> bytes:
-    """What a file holds; it is unpacked if it is .gz, .xz or .zst."""
+    """Read a file; it is unpacked if it is .gz, .xz or .zst."""
     return Source(path, limit=limit).everything() if path.stat().st_size else b""
 
 
@@ -256,7 +256,7 @@ def _as_bytes(contents: list, batch: Batch, cutting: Cutting) -> bytes:
 
 
 def _joined(contents: list, zero, blank):
-    """One text or bytes, with zeros between documents and blanks for those within: both part words."""
+    """Join documents by zeros, and replace zeros within them by blanks: both separate words."""
     whole = zero.join(contents)
     if whole.count(zero) >= len(contents):
         whole = zero.join([content.replace(zero, blank) for content in contents])
@@ -281,7 +281,7 @@ def _decoded(raw: bytes, batch: Batch, i: int, cutting: Cutting) -> str:
 
 
 def _utf8(text: str, cutting: Cutting) -> bytes:
-    """The text in bytes, lower case but for ASCII, which the kernel lowers. A lone surrogate parts words."""
+    """Encode the text, lower case but for ASCII, which the kernel lowers. A lone surrogate separates words."""
     if not text.isascii():
         if cutting.marks == "keep":
             text = unicodedata.normalize("NFC", text)

@@ -35,7 +35,7 @@ class Limits:
 
 @dataclass
 class Tally:
-    """How many documents and tokens each term has."""
+    """Counts how many documents and tokens each term has."""
 
     documents: NDArray[np.int64]
     totals: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Tally:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def add(self, names: NDArray, documents: NDArray, totals: NDArray, size: int) -> None:
-        """Add those of the terms `names`, of `size` in all."""
+        """Add the documents and tokens of the terms `names`, of `size` terms in all."""
         grow = size - len(self.documents)
         if grow > 0:
             spare = np.zeros(max(grow, len(self.documents)), np.int64)
@@ -55,7 +55,7 @@ class Tally:
 
 
 def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list[TermCounts], Tally, int]:
-    """(counts if they are to be kept, the tally of all terms, documents) of a stream of documents."""
+    """Count a stream of documents; return the counts (if `keep`), the tally of terms and how many documents."""
     tally, parts, n = Tally.empty(), list[TermCounts](), 0
     for rows in counter.count(batches):
         n += len(rows.indptr) - 1
@@ -70,7 +70,7 @@ def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list
 
 
 def documents_asked(value, name: str, n: int, rounded: Callable[[float], float]) -> int:
-    """A number of documents from a number or a share.
+    """Turn a number or a share into a number of documents.
 
     >>> documents_asked(0.5, "max_df", 9, math.floor), documents_asked(3, "max_df", 9, math.floor)
     (4, 3)
@@ -87,7 +87,7 @@ def documents_asked(value, name: str, n: int, rounded: Callable[[float], float])
 
 
 def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tuple[list[str], NDArray]:
-    """(words in alphabetical order, their terms); ValueError, with the remedy, if none is left.
+    """Choose words; return them in alphabetical order with their terms. ValueError, with the remedy, if none is left.
 
     Of terms that are equally frequent the first in the alphabet is kept.
     """
@@ -121,7 +121,7 @@ def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tupl
 
 
 def given_vocabulary(vocabulary) -> list[str]:
-    """The words of a vocabulary that was given: a list of different texts, or a dict of texts to their columns.
+    """Return the words of a given vocabulary: a list of different texts, or a dict of texts to their columns.
 
     >>> given_vocabulary({"b": 0, "a": 1}), given_vocabulary(["x", "y"])
     (['b', 'a'], ['x', 'y'])
@@ -143,7 +143,7 @@ def given_vocabulary(vocabulary) -> list[str]:
 
 
 def numbered(words: list[str]) -> dict[str, int]:
-    """Word → its column.
+    """Return a dict from each word to its column.
 
     >>> numbered(["a", "b"])
     {'a': 0, 'b': 1}
@@ -152,7 +152,7 @@ def numbered(words: list[str]) -> dict[str, int]:
 
 
 def columns_of(known: dict[str, int], terms: Iterable[str]) -> NDArray[np.int32]:
-    """The column of each term, -1 for those that have none.
+    """Return the column of each term, -1 for those that have none.
 
     >>> columns_of({"a": 0, "b": 1}, ["b", "c"])
     array([ 1, -1], dtype=int32)
@@ -167,7 +167,7 @@ _CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "tf
 
 
 def check_options(options) -> None:
-    """ValueError or TypeError, naming the parameter, unless a table of text can be made with these.
+    """Raise ValueError or TypeError, naming the parameter, unless a table of text can be made with these.
 
     >>> from types import SimpleNamespace
     >>> check_options(SimpleNamespace(input="web"))
@@ -199,7 +199,7 @@ def check_options(options) -> None:
 
 
 def check_learned(words, idf) -> None:
-    """ValueError unless words and weights from a file fit together.
+    """Raise ValueError unless words and weights from a file fit together.
 
     >>> check_learned(["a", "a"], np.ones(2))
     Traceback (most recent call last):

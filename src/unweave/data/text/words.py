@@ -22,7 +22,7 @@ _NO_OTHERS = np.zeros(1, np.bool_)
 
 @dataclass
 class Split:
-    """Tokens of some documents: the word of each, where documents end, and the words (by their first appearance)."""
+    """Holds the tokens of some documents: the word of each, where documents end, and the words as they first appear."""
 
     data: NDArray[np.uint8]
     ids: NDArray[np.int32]
@@ -32,7 +32,7 @@ class Split:
     lengths: NDArray[np.int64]
 
     def texts(self) -> list[str]:
-        """The words."""
+        """Return the words."""
         data = self.data.tobytes()
         return [data[a : a + n].decode() for a, n in zip(self.starts.tolist(), self.lengths.tolist())]
 
@@ -61,7 +61,7 @@ def split(data: NDArray[np.uint8], bounds: NDArray[np.int64], cutting: Cutting) 
 
 
 class WordTable:
-    """All different words so far, numbered in order of appearance."""
+    """Keeps all different words so far, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -71,7 +71,7 @@ class WordTable:
         self._text = np.empty(8 * _FIRST, np.uint8)
 
     def merge(self, part: Split) -> NDArray[np.int32]:
-        """The number here of each word of a part."""
+        """Add the words of a part, and return the number of each in this table."""
         n = len(part.starts)
         self._make_room(n, int(part.lengths.sum()))
         found = np.empty(n, np.int32)
@@ -81,7 +81,7 @@ class WordTable:
         return found
 
     def texts(self, first: int) -> list[str]:
-        """Words from number `first` on."""
+        """Return the words from number `first` on."""
         bounds = self._starts[first : self.count + 1].tolist()
         data = self._text[bounds[0] : bounds[-1]].tobytes()
         return [data[a - bounds[0] : b - bounds[0]].decode() for a, b in pairwise(bounds)]
@@ -96,7 +96,7 @@ class WordTable:
 
 @dataclass
 class Runs:
-    """Runs of words in some documents: the run of each place, where documents end, and what the runs are."""
+    """Holds runs of words in some documents: the run at each place, where documents end, and what the runs are."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -105,7 +105,7 @@ class Runs:
 
 
 def join(words: NDArray[np.int32], ends: NDArray[np.int64], low: int, high: int) -> Runs:
-    """Runs of `low` to `high` neighbours; words numbered -1 are left out first."""
+    """Join words into runs of `low` to `high` neighbours; words numbered -1 are left out first."""
     ids, new_ends = np.empty((high - low + 1) * len(words), np.int32), np.empty_like(ends)
     room = _FIRST_RUNS
     while True:
@@ -119,7 +119,7 @@ def join(words: NDArray[np.int32], ends: NDArray[np.int64], low: int, high: int)
 
 
 class RunTable:
-    """All different runs so far; run r is run ``prefixes[r]`` (none if -1) followed by word ``lasts[r]``."""
+    """Keeps all different runs so far; run r is run ``prefixes[r]`` (none if -1) followed by word ``lasts[r]``."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -128,7 +128,7 @@ class RunTable:
         self._prefixes, self._lasts = np.empty(_FIRST, np.int32), np.empty(_FIRST, np.int32)
 
     def merge(self, part: Runs) -> NDArray[np.int32]:
-        """The number here of each run of a part."""
+        """Add the runs of a part, and return the number of each in this table."""
         n = len(part.lasts)
         need = self.count + n
         self._hashes = _longer(self._hashes, need)
@@ -140,7 +140,7 @@ class RunTable:
         return found
 
     def texts(self, numbers: Iterable[int], words: list[str]) -> list[str]:
-        """The words of some runs, with blanks between."""
+        """Return the words of some runs, with blanks between."""
         runs: NDArray = np.fromiter(numbers, np.int64)
         found = [words[last] for last in self._lasts[runs].tolist()]
         runs = self._prefixes[runs]
@@ -152,7 +152,7 @@ class RunTable:
 
 
 def _kept(array: NDArray, n: int) -> NDArray:
-    """The first n entries, without holding much more."""
+    """Return the first n entries, without holding much more."""
     return array[:n].copy() if 2 * n < len(array) else array[:n]
 
 
@@ -165,7 +165,7 @@ def _longer(array: NDArray, need: int) -> NDArray:
 
 
 def _larger_table(slots: NDArray, hashes: NDArray, count: int, need: int) -> NDArray:
-    """The same table, at most half full once there are `need` entries."""
+    """Return the table, enlarged so that it is at most half full once there are `need` entries."""
     if 2 * need <= len(slots):
         return slots
     if need > _MOST:
@@ -185,7 +185,7 @@ MARKS = ("split", "keep")
 
 @cache
 def word_characters(marks: str, digits: bool = True) -> NDArray[np.bool_]:
-    """For every code point whether it is part of a word: letters, digits and ``_``, as ``\\w`` of Python's `re`.
+    """Tell for every code point whether it is part of a word: letters, digits and ``_``, as ``\\w`` of Python's `re`.
 
     With marks="keep", combining marks and joiners too; with digits=False, no ``_`` and no digits (``\\d``).
 
@@ -208,7 +208,7 @@ def word_characters(marks: str, digits: bool = True) -> NDArray[np.bool_]:
 
 @cache
 def ascii_fold(lowercase: bool, digits: bool = True) -> NDArray[np.uint8]:
-    """What an ASCII byte becomes in a word; zero where a word ends.
+    """Return what each ASCII byte becomes in a word; zero where a word ends.
 
     >>> fold = ascii_fold(True)
     >>> chr(fold[ord("A")]), int(fold[ord(" ")])

@@ -16,7 +16,7 @@ _LONGEST = 1 << 30
 
 
 class Chunk:
-    """Whole records in UTF-8; `line` is the number of the first line, from 1.
+    """Holds whole records in UTF-8; `line` is the number of the first line, from 1.
 
     Lines are counted when somebody asks, which is when something is wrong: counting costs a tenth of parsing.
     """
@@ -29,7 +29,7 @@ class Chunk:
         return self._line if isinstance(self._line, int) else self._line()
 
     def records(self) -> Iterator[tuple[int, bytes]]:
-        """Records with the number of the line each begins on, without line ends.
+        """Yield the records, each with the number of the line it begins on, without line ends.
 
         >>> list(Chunk(b'a,"x\\ny"\\nb,c', 5).records())
         [(5, b'a,"x\\ny"'), (7, b'b,c')]
@@ -47,7 +47,7 @@ class Chunk:
 
 
 def chunks(source: Source, skip: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
-    """Chunks of about `size` bytes without the first `skip` lines; the last line end of the file is dropped.
+    """Cut a file into chunks of about `size` bytes, without its first `skip` lines and without its last line end.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ def chunks(source: Source, skip: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
 
 
 def _plain(file: BinaryIO, line: int, size: int) -> Generator[Chunk, None, int | None]:
-    """Chunks of a file on disk, each copied once, up to a quote or a blank line; the line to go on with, if any."""
+    """Cut a file on disk, copying each chunk once, up to a quote or a blank line; return the line that is next."""
     descriptor, first = file.fileno(), file.tell()
     length = os.fstat(descriptor).st_size
     start = first
@@ -108,7 +108,7 @@ def _plain(file: BinaryIO, line: int, size: int) -> Generator[Chunk, None, int |
 
 
 def _line_at(path: str, first: int, start: int, line: int) -> int:
-    """The number of the line at `start`, if `line` is at `first`."""
+    """Return the number of the line at byte `start`, if `line` is at byte `first`."""
     with open(path, "rb") as file:
         file.seek(first)
         while first < start:
@@ -120,7 +120,7 @@ def _line_at(path: str, first: int, start: int, line: int) -> int:
 
 
 def _line_end(descriptor: int, at: int) -> int:
-    """The first line feed from a place on, or the end of the file."""
+    """Find the first line feed from a place on, or the end of the file."""
     while data := os.pread(descriptor, _STEP, at):
         found = data.find(b"\n")
         if found >= 0:
@@ -130,7 +130,7 @@ def _line_end(descriptor: int, at: int) -> int:
 
 
 def _last_end(data: bytes) -> int:
-    """The last line end outside quotes, or -1."""
+    """Find the last line end outside quotes, or -1."""
     end = data.rfind(b"\n")
     if end < 0 or b'"' not in data:
         return end
@@ -143,7 +143,7 @@ def _last_end(data: bytes) -> int:
 
 
 def _before_blanks(data: bytes, end: int) -> int:
-    """The line end before the blank lines that precede one, or -1: they go with what follows, if anything does."""
+    """Step back over blank lines to the line end before them, or -1: they go with what follows, if anything does."""
     start = end
     while start > 0 and data[start - 1] in b"\r\n":
         start -= 1
@@ -151,7 +151,7 @@ def _before_blanks(data: bytes, end: int) -> int:
 
 
 def _open_line(data: bytes, line: int) -> int:
-    """The first line from which on the number of quotes stays odd."""
+    """Find the first line from which on the number of quotes stays odd."""
     found, odd = line, False
     for number, piece in enumerate(data.split(b"\n"), line):
         if piece.count(b'"') % 2:

@@ -17,7 +17,10 @@ _MANY = 1000
 
 @dataclass
 class ColumnPlan:
-    """Roles are "number", "empty" (nothing seen yet), "truth" and "text"; `named` is the column with names of rows."""
+    """Says what each column holds: its role is "number", "empty" (nothing seen yet), "truth" or "text".
+
+    `named` is the column with the names of rows, and `chosen` says whether the caller asked for it.
+    """
 
     source: Source
     dialect: Dialect
@@ -35,17 +38,17 @@ class ColumnPlan:
 
     @cached_property
     def texts(self) -> list[int]:
-        """Columns of words, the one that names rows among them."""
+        """List the columns of words, the one that names rows among them."""
         return [j for j, role in enumerate(self.roles) if role == "text"]
 
     @cached_property
     def numbers(self) -> list[int]:
-        """Columns that become numbers."""
+        """List the columns that become numbers."""
         return [j for j, role in enumerate(self.roles) if role != "text"]
 
     @property
     def separator(self) -> str:
-        """The delimiter as one byte, for parsers that know no other."""
+        """Return the delimiter as one byte, for parsers that know no other."""
         delimiter = self.dialect.delimiter
         return "\x1f" if delimiter is None or len(delimiter.encode()) > 1 else delimiter
 
@@ -73,14 +76,14 @@ def plan_columns(source: Source, dialect: Dialect, options: Options) -> ColumnPl
 
 
 def ragged(source: Source, line: int, found: int, width: int) -> ReadError:
-    """The error for a line with too many or too few cells."""
+    """Return the error for a line with too many or too few cells."""
     cells = "1 cell" if found == 1 else f"{found} cells"
     words = f"{cells} where the table has {width} columns; add or remove cells, or quote a cell with a delimiter"
     return ReadError(source.name, words, line)
 
 
 def not_a_number(source: Source, line: int, column: str, cell: str) -> ReadError:
-    """The error for words in a column of numbers."""
+    """Return the error for words in a column of numbers."""
     shown = cell if len(cell) <= 40 else cell[:39] + "…"
     words = (
         f"{shown!r} in the column {column!r} of numbers; correct the cell, or leave it empty if the value is missing"
@@ -89,7 +92,7 @@ def not_a_number(source: Source, line: int, column: str, cell: str) -> ReadError
 
 
 def unique_names(names: list[str], notes: list[str]) -> list[str]:
-    """Names without repetition and without empty ones; says so when something had to change.
+    """Make the names of columns unique and fill empty ones; note it when something had to change.
 
     >>> notes = []
     >>> unique_names(["a", "a", ""], notes), notes
@@ -111,7 +114,7 @@ def unique_names(names: list[str], notes: list[str]) -> list[str]:
 
 
 def _codes(row: list[str]) -> NDArray:
-    """The kind of every cell, as an index into `_KINDS`."""
+    """Return the kind of every cell, as an index into `_KINDS`."""
     if len(row) > _MANY:
         # Numbers alone, but for a name at the left, is what wide tables hold, and NumPy sees it at once.
         try:
@@ -143,7 +146,7 @@ def _mixed(source: Source, dialect: Dialect, column: str, j: int) -> ReadError:
 
 
 def _named_column(source: Source, dialect: Dialect, options: Options, columns: list[str]) -> int | None:
-    """The column asked for by ``names=``."""
+    """Return the column asked for by ``names=``."""
     wanted = options.names
     if wanted is None or wanted is False or wanted is True or wanted == "auto":
         return None
@@ -158,7 +161,7 @@ def _named_column(source: Source, dialect: Dialect, options: Options, columns: l
 
 
 def _first_names_rows(dialect: Dialect, roles: list[str]) -> int | None:
-    """The first column, if it holds words, or numbers under an empty name as frames write their index."""
+    """Return the first column if it holds words, or numbers under an empty name, as frames write their index."""
     first = [row[0].strip() for row in dialect.rows]
     if len(set(first)) < len(first) or not first or any(not cell for cell in first):
         return None

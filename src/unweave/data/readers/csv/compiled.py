@@ -28,7 +28,7 @@ ParseChunk = Callable[[Chunk, ColumnPlan, str], Parsed]
 
 
 def is_for_compiled_loop(plan: ColumnPlan) -> bool:
-    """Whether a file is large and, as far as is known, holds numbers alone, but for names of rows at the left."""
+    """Tell whether a file is large and seems to hold numbers alone, but for names of rows at the left."""
     size = plan.source.size() * (4 if plan.source.compressed else 1)
     enough = LARGE if "unweave.kernels" in sys.modules else _UNLOADED * LARGE
     delimiter = plan.dialect.delimiter
@@ -43,12 +43,12 @@ def is_for_compiled_loop(plan: ColumnPlan) -> bool:
 
 
 def pieces(plan: ColumnPlan) -> Iterator[Chunk]:
-    """The file in chunks of a size that suits the compiled loop."""
+    """Cut the file into chunks of a size that suits the compiled loop."""
     return chunks(plan.source, plan.dialect.skip, _CHUNK)
 
 
 def threads() -> int:
-    """How many chunks may be read at once."""
+    """Return how many chunks may be read at once."""
     return min(get_num_threads(), _MOST_THREADS)
 
 
@@ -72,7 +72,7 @@ class CompiledParser:
 
 
 def parse_numbers(chunk: Chunk, plan: ColumnPlan, dtype: str) -> Parsed | None:
-    """The rows of a chunk, or None if it is not made of plain numbers and empty cells, equally many on each line."""
+    """Parse the rows of a chunk; None unless it holds plain numbers and empty cells, equally many per line."""
     data, width = chunk.data, len(plan.numbers)
     # A cell takes a byte at least, the one that ends it. What is never written takes no memory.
     flat = np.empty(len(data) + 1)
@@ -99,7 +99,7 @@ def parse_numbers(chunk: Chunk, plan: ColumnPlan, dtype: str) -> Parsed | None:
 
 
 class _Lines(NamedTuple):
-    """Rows read, empty cells among them, and first cells if these are names, each ended by a line feed."""
+    """Counts the rows that were read and their empty cells; holds the first cells if these are names, one per line."""
 
     rows: int
     holes: int
@@ -133,7 +133,7 @@ def _read(data: bytes, length: int, values: NDArray, plan: ColumnPlan) -> _Lines
 
 
 def _words(lines: bytes, rows: int) -> Any:
-    """Lines as words, an empty one as null; None if they are not UTF-8."""
+    """Return lines as words, an empty one as null; None if they are not UTF-8."""
     import polars as pl
 
     try:

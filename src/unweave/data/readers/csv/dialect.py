@@ -20,7 +20,7 @@ _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spa
 
 @dataclass
 class Sample:
-    """The first records of a file, their line numbers, and how many lines of comment stand before them."""
+    """Holds the first records of a file and the numbers of their lines."""
 
     lines: list[str]
     numbers: list[int]
@@ -28,7 +28,7 @@ class Sample:
 
 @dataclass
 class Dialect:
-    """What was found: `delimiter` is None for a single column; `skip` lines stand before the first row of cells."""
+    """Says how a file is written: `delimiter` is None for a single column, `skip` lines stand before the first row."""
 
     delimiter: str | None
     decimal_comma: bool = False
@@ -41,7 +41,7 @@ class Dialect:
 
 
 def take_sample(source: Source) -> Sample:
-    """The first records: as many as a decision needs, at least three if the file has them."""
+    """Read the first records: as many as a decision needs, at least three if the file has them."""
     size = 1 << 16
     while True:
         with source.open_utf8() as file:
@@ -54,7 +54,7 @@ def take_sample(source: Source) -> Sample:
 
 
 def sample_of(source: Source, data: bytes, whole: bool) -> Sample:
-    """Records of a piece of a file, without the last one unless the piece is the whole file."""
+    """Take the records of a piece of a file, without the last one unless the piece is the whole file."""
     from unweave.data.readers.csv.chunks import Chunk
 
     if b"\n" not in data and b"\r" in data:
@@ -81,7 +81,7 @@ def sample_of(source: Source, data: bytes, whole: bool) -> Sample:
 
 
 def cells(line: str, delimiter: str | None) -> list[str]:
-    """The cells of one record.
+    """Cut one record into its cells.
 
     >>> cells('a,"b,c",', ","), cells("1  2", " ")
     (['a', 'b,c', ''], ['1', '2'])
@@ -104,13 +104,13 @@ def cells(line: str, delimiter: str | None) -> list[str]:
 
 
 def count_delimiters(line: str, delimiter: str) -> int:
-    """How often a delimiter occurs outside quotes; a run of spaces is one."""
+    """Count how often a delimiter occurs outside quotes; a run of spaces is one."""
     line = _QUOTED.sub("", line) if '"' in line else line
     return len(line.split()) - 1 if delimiter == " " else line.count(delimiter)
 
 
 def find_delimiter(lines: list[str]) -> str | None:
-    """The delimiter that cuts the lines into equally many cells, numbers if possible; None if there is one column.
+    """Find the delimiter that cuts lines into equally many cells, numbers if possible; None for a single column.
 
     >>> find_delimiter(["a;b", "1,5;2,5"]), find_delimiter(["1", "2"])
     (';', None)
@@ -137,7 +137,7 @@ def find_delimiter(lines: list[str]) -> str | None:
 
 
 def learn(source: Source, options: Options) -> Dialect:
-    """Delimiter, names of columns and a sample of rows."""
+    """Find out the delimiter, the names of columns and a sample of rows."""
     sample = take_sample(source)
     delimiter = options.delimiter if options.delimiter is not None else find_delimiter(sample.lines)
     if options.delimiter is not None:
@@ -191,7 +191,7 @@ def _take_header(found: Dialect, options: Options, first: list[str], sample: Sam
 
 
 def is_header(first: list[str], body: list[list[str]]) -> bool:
-    """Whether the first record names the columns of the others.
+    """Tell whether the first record names the columns of the others.
 
     >>> is_header(["x", "y"], [["1", "2"]]), is_header(["1", "2"], [["3", "4"]])
     (True, False)
@@ -214,7 +214,7 @@ def is_header(first: list[str], body: list[list[str]]) -> bool:
 
 
 def _counts_up(first: list[str]) -> bool:
-    """Whether cells are 0, 1, 2, … as frames without names write them, maybe with an empty corner."""
+    """Tell whether cells are 0, 1, 2, … as frames without names write them, maybe with an empty corner."""
     start = 1 if first[0].strip() == "" else 0
     whole = [cell.strip() for cell in first[start:]]
     return len(whole) > 2 - start and whole == [str(j) for j in range(len(whole))]
@@ -231,7 +231,7 @@ _MISSING = frozenset(("", *MARKERS))
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell is empty or one of the usual marks for a missing value.
+    """Tell whether a cell is empty or one of the usual marks for a missing value.
 
     >>> is_missing(" "), is_missing("NA"), is_missing("0")
     (True, True, False)
@@ -240,7 +240,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number in plain or scientific notation; infinities count, the reader refuses them later.
+    """Tell whether a cell is a number in plain or scientific notation; infinities count, and are refused later.
 
     >>> is_number("-1.5e3"), is_number(".5"), is_number("1_000"), is_number("12 kg")
     (True, True, False, False)
@@ -249,7 +249,7 @@ def is_number(cell: str) -> bool:
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number with a comma for the decimal point.
+    """Tell whether a cell is a number with a comma for the decimal point.
 
     >>> has_decimal_comma("1,5"), has_decimal_comma("1.5")
     (True, False)
@@ -258,7 +258,7 @@ def has_decimal_comma(cell: str) -> bool:
 
 
 def kind_of(cell: str) -> str:
-    """One of "number", "missing", "truth" and "text".
+    """Tell what a cell holds: "number", "missing", "truth" or "text".
 
     >>> [kind_of(cell) for cell in ("1", "?", "TRUE", "red")]
     ['number', 'missing', 'truth', 'text']

@@ -18,7 +18,7 @@ from unweave.data.readers.source import ReadError
 
 
 class Parsed(NamedTuple):
-    """Numbers of a chunk (rows in C order), its columns of words, and whether a number is missing."""
+    """Holds the numbers of a chunk (rows in C order), its columns of words, and whether a number is missing."""
 
     values: NDArray
     texts: dict[int, Any]
@@ -26,14 +26,14 @@ class Parsed(NamedTuple):
 
 
 class Retype(Exception):
-    """A column that was empty so far holds words: the file is to be read again with this known."""
+    """Raised when a column that was empty so far holds words: the file is to be read again with this known."""
 
     def __init__(self, column: int):
         self.column = column
 
 
 def parse(chunk: Chunk, plan: ColumnPlan, dtype: str) -> Parsed:
-    """The rows of a chunk; ReadError names the line of what cannot be a number or has too many cells."""
+    """Parse the rows of a chunk; ReadError names the line of what cannot be a number or has too many cells."""
     frame = None if plan.dialect.delimiter == " " else _quick(chunk, plan)
     if frame is None:
         frame = _careful(chunk, plan)
@@ -65,19 +65,19 @@ def finish_chunk(values: NDArray, texts: dict[int, Any], chunk: Chunk, plan: Col
 
 
 def line_of(chunk: Chunk, plan: ColumnPlan, row: int) -> int:
-    """The line on which a row of the chunk begins."""
+    """Return the line on which a row of the chunk begins."""
     return rows_of(chunk, plan)[row][0]
 
 
 def rows_of(chunk: Chunk, plan: ColumnPlan) -> list[tuple[int, bytes]]:
-    """The records that are rows: a blank line is a missing cell in a table of one column, and nothing in others."""
+    """List the records that are rows: a blank line is a missing cell in a table of one column, else nothing."""
     if plan.width == 1:
         return list(chunk.records())
     return [(line, raw) for line, raw in chunk.records() if raw.strip()]
 
 
 def _quick(chunk: Chunk, plan: ColumnPlan) -> Any:
-    """What polars makes of the chunk, or None if it refuses or if a row may be short."""
+    """Let polars parse the chunk; None if it refuses or if a row may be short."""
     import polars as pl
 
     data = _one_byte(chunk, plan)
@@ -93,7 +93,7 @@ def _quick(chunk: Chunk, plan: ColumnPlan) -> Any:
 
 
 def _one_byte(chunk: Chunk, plan: ColumnPlan) -> bytes:
-    """The chunk with a delimiter of one byte, the only kind that polars takes."""
+    """Return the chunk with a delimiter of one byte, the only kind that polars takes."""
     data = chunk.data + b"\n" if plan.width == 1 else chunk.data  # or a blank last line would be lost
     delimiter = plan.dialect.delimiter
     if delimiter is None or delimiter == plan.separator:
@@ -109,7 +109,7 @@ def _marker_attempts(plan: ColumnPlan) -> list[list[str] | None]:
 
 
 def read_frame(data: bytes, plan: ColumnPlan, schema: dict, markers: list[str] | None) -> Any:
-    """One call of polars; None where it refuses."""
+    """Call polars once; None where it refuses."""
     import polars as pl
 
     try:
@@ -136,7 +136,7 @@ def _note_markers(plan: ColumnPlan, data: bytes) -> None:
 
 
 def _may_be_short(frame: Any, data: bytes, plan: ColumnPlan) -> bool:
-    """Whether some row lacks cells: polars fills them up, so the last column is missing there.
+    """Tell whether some row lacks cells: polars fills them up, so the last column is missing there.
 
     No row has too many cells (polars refuses those), so the number of delimiters tells.
     """
@@ -149,7 +149,7 @@ def _may_be_short(frame: Any, data: bytes, plan: ColumnPlan) -> bool:
 
 
 def _careful(chunk: Chunk, plan: ColumnPlan) -> Any:
-    """The chunk as words, turned into numbers column by column, so that the first wrong cell can be named."""
+    """Read the chunk as words, then turn columns into numbers, so that the first wrong cell can be named."""
     import polars as pl
 
     frame = _all_words(chunk, plan)
@@ -158,7 +158,7 @@ def _careful(chunk: Chunk, plan: ColumnPlan) -> Any:
 
 
 def _all_words(chunk: Chunk, plan: ColumnPlan) -> Any:
-    """Every column as words, by polars, or record by record where it refuses or would hide a short row."""
+    """Read every column as words, by polars, or record by record where it refuses or would hide a short row."""
     import polars as pl
 
     data = _one_byte(chunk, plan)
@@ -200,7 +200,7 @@ def _numbers(words: Any, j: int, chunk: Chunk, plan: ColumnPlan) -> Any:
 
 
 def _with_truths(frame: Any, chunk: Chunk, plan: ColumnPlan) -> Any:
-    """Columns of yes and no as ones and zeros."""
+    """Turn columns of yes and no into ones and zeros."""
     import polars as pl
 
     for j in (j for j, role in enumerate(plan.roles) if role == "truth"):
@@ -223,12 +223,12 @@ WIDE = 2000
 
 
 def is_wide(plan: ColumnPlan) -> bool:
-    """Whether a table is wide and holds numbers alone, but for names of rows at the left."""
+    """Tell whether a table is wide and holds numbers alone, but for names of rows at the left."""
     return plan.width >= WIDE and plan.texts in ([], [0]) and "truth" not in plan.roles
 
 
 def parse_wide(chunk: Chunk, plan: ColumnPlan, dtype: str) -> Parsed:
-    """As :func:`~unweave.data.readers.csv.parse.parse`, with the same errors."""
+    """Parse the rows of a chunk of a very wide table; the errors are those of :func:`parse`."""
     import polars as pl
 
     separator = (plan.dialect.delimiter or "\x1f").encode()
@@ -273,7 +273,7 @@ def _wide_values(data: bytes, separator: bytes, plan: ColumnPlan) -> Any:
 
 
 def _requote(line: int, raw: bytes, plan: ColumnPlan, separator: bytes) -> bytes:
-    """The record without quotes; a delimiter inside a quoted cell cannot be part of a number and is refused."""
+    """Take the quotes out of a record; a delimiter inside a quoted cell cannot be part of a number and is refused."""
     row = cells(_decode(line, raw, plan), plan.dialect.delimiter)
     mark = separator.decode()
     if len(row) == plan.width and plan.texts:
@@ -293,7 +293,7 @@ def _decode(line: int, raw: bytes, plan: ColumnPlan) -> str:
 
 
 def _cell_by_cell(line: int, raw: bytes, plan: ColumnPlan, separator: bytes) -> Any:
-    """One row cell by cell, to name the first that is no number."""
+    """Read one row cell by cell, to name the first that is no number."""
     row = _decode(line, raw, plan).split(separator.decode())
     values = np.full(len(row), np.nan)
     for j, cell in enumerate(row):

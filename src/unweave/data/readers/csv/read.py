@@ -24,7 +24,7 @@ _AHEAD = 2
 
 
 def read_csv(source: Source, options: Options) -> NamedTable:
-    """A table of cells; the delimiter and the header are found out unless `options` says."""
+    """Read a table of cells; the delimiter and the header are found out unless `options` says."""
     plan = plan_columns(source, learn(source, options), options)
     while True:
         try:
@@ -35,7 +35,7 @@ def read_csv(source: Source, options: Options) -> NamedTable:
 
 
 def read_tsv(source: Source, options: Options) -> NamedTable:
-    """The same with tabs between cells."""
+    """Read a table of cells with tabs between them."""
     return read_csv(source, options if options.delimiter else replace(options, delimiter="\t"))
 
 
@@ -43,7 +43,7 @@ FORMATS = {"csv": read_csv, "tsv": read_tsv}
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """Whether the first lines are cells, equally many on each; prose is not, unless the name says so.
+    """Tell whether the first lines are cells, equally many on each; prose is not, unless the name says so.
 
     >>> looks_like(b"x,y\\n1,2\\n", "a.csv"), looks_like(b"It was, they said, a night.\\nDark.\\n", "a.txt")
     ('csv', None)
@@ -85,7 +85,7 @@ def _assemble(source: Source, options: Options, plan: ColumnPlan) -> NamedTable:
 
 
 def _choose_parser(source: Source, plan: ColumnPlan) -> tuple[compiled.ParseChunk, Iterator[Chunk], int]:
-    """How chunks are parsed, the chunks, and how many at once."""
+    """Choose how chunks are parsed, the chunks themselves, and how many are parsed at once."""
     work = parse_wide if is_wide(plan) else parse
     if compiled.is_for_compiled_loop(plan):
         return compiled.CompiledParser(work), compiled.pieces(plan), compiled.threads()
@@ -93,7 +93,7 @@ def _choose_parser(source: Source, plan: ColumnPlan) -> tuple[compiled.ParseChun
 
 
 def _in_order(pieces: Iterable[Chunk], work: Callable[[Chunk], Parsed], threads: int) -> Iterator[tuple[Chunk, Parsed]]:
-    """Chunks with their results; the next are parsed while the caller stores this one."""
+    """Yield chunks with their results, in order; the next are parsed while the caller stores this one."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque = deque()
         try:
@@ -191,7 +191,7 @@ class GrowingArray:
         self._data.resize((n, self._data.shape[1]), refcheck=False)
 
     def array(self) -> NDArray:
-        """The rows so far; the object is not to be used any more."""
+        """Return the rows so far; the object is not to be used any more."""
         if len(self._data) != self._count:
             self._resize(self._count)
         return self._data

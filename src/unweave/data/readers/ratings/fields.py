@@ -28,7 +28,7 @@ _UNIX_TIMES = (10**8, 10**10)
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """How a line is read: places of the fields (None if there is no such field), separator, lines to pass over."""
+    """Says how a line is read: places of the fields (None if there is no such field), separator, lines to pass over."""
 
     separator: str
     width: int
@@ -46,7 +46,7 @@ class FieldPlan:
 
 
 def role_of(name: str) -> str | None:
-    """The role that a header gives its column, None if it is not known.
+    """Return the role that a header gives its column, None if it is not known.
 
     >>> [role_of(name) for name in ("userId", "Book-Rating", "movie_id", "x")]
     ['user', 'value', 'item', None]
@@ -60,7 +60,7 @@ def is_number(text: str) -> bool:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """The fields of a line; quotes count where a comma, semicolon or bar separates. csv.Error if they do not match."""
+    """Cut a line into fields; quotes count between commas, semicolons or bars. csv.Error if they do not match."""
     if separator == " ":
         return line.split()
     if separator in QUOTED and '"' in line:
@@ -69,7 +69,7 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def find_fields(source: Source, options: Options, least: int) -> FieldPlan:
-    """The plan of a file with `least` fields at the least: three with a value, two without."""
+    """Find out how to read a file with at least `least` fields: three with a value, two without."""
     with source.open_utf8() as file:
         lines = head_lines(file.read(1 << 16))
     comments = 0
@@ -92,7 +92,7 @@ def find_fields(source: Source, options: Options, least: int) -> FieldPlan:
 
 
 def find_separator(sample: list[str], least: int) -> str:
-    """The separator that cuts all lines into the same number of fields, or at least the first into enough."""
+    """Find the separator that cuts all lines into the same number of fields, or at least the first into enough."""
     cut = {separator: [_width(line, separator) for line in sample[:100]] for separator in SEPARATORS}
     even = [s for s, widths in cut.items() if min(widths) == max(widths) >= least]
     enough = [s for s, widths in cut.items() if widths[0] >= least]
@@ -141,7 +141,7 @@ def _places_by_order(source: Source, first: list[str], least: int, line: int):
 
 
 def _with_time(plan: FieldPlan, body: list[str], header: list[str] | None) -> FieldPlan:
-    """The plan with its notes, once the first lines have told whether times are numbers or dates."""
+    """Complete a plan with its notes, and with whether times are numbers or dates, as the first lines tell."""
     used = [plan.user, plan.item, plan.value, plan.time]
     notes = []
     if header is not None:
@@ -168,12 +168,12 @@ def _safe_split(line: str, separator: str) -> list[str]:
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "triples" or "pairs" where the first lines leave no doubt; three columns of numbers are a table.
+    """Tell "triples" or "pairs" where the first lines leave no doubt; three columns of numbers are a table.
 
     Triples: separated by ``::``; or a header that names a user, an item and a value, and nothing but a time besides;
     or, as in MovieLens' ``u.data``, four columns of whole numbers between tabs, of which the third takes at most 20
     values and the last looks like seconds since 1970. Pairs: a header that names a user and an item alone; or two
-    words a line between blanks or tabs, no numbers, with fewer different words than lines in one column; or a
+    words per line between blanks or tabs, no numbers, with fewer different words than lines in one column; or a
     file called ``*.pairs``.
 
     >>> looks_like(b"1::2::5\\n1::3::4\\n", "ratings.dat"), looks_like(b"x,y,z\\n1,2,3\\n", "points.csv")

@@ -26,7 +26,7 @@ __all__ = ["FORMATS", "looks_like", "read_pairs", "read_triples"]
 
 
 class IndexedEntries(NamedTuple):
-    """All entries of a file: names of both sides, and for each entry its places, value and time."""
+    """Holds all entries of a file: names of both sides, and for each entry its places, value and time."""
 
     users: list[str]
     items: list[str]
@@ -37,12 +37,13 @@ class IndexedEntries(NamedTuple):
 
 
 def read_triples(source: Source, options: Options) -> NamedTable:
-    """Users × items of ``user, item, value[, time]``, separated by commas, tabs, ``::``, semicolons, bars or blanks.
+    """Read a table of users × items from lines of ``user, item, value[, time]``, with any usual separator.
 
-    Only what is listed is stored, a value of 0 too; the rest is unknown (``missing="zeros"``). Ids are kept as text:
-    in the order of their values if all are whole numbers, otherwise as they first appear. Several values of the same
-    user and item become one by ``options.duplicates``, and the latest of their times is kept. Columns are found by
-    their names in a header, otherwise by their order.
+    Separators are commas, tabs, ``::``, semicolons, bars or blanks. Only what is listed is stored, a value of 0 too;
+    the rest is unknown (``missing="zeros"``). Ids are kept as text: in the order of their values if all are whole
+    numbers, otherwise as they first appear. Several values of the same user and item become one by
+    ``options.duplicates``, and the latest of their times is kept. Columns are found by their names in a header,
+    otherwise by their order.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,9 +62,9 @@ def read_triples(source: Source, options: Options) -> NamedTable:
 
 
 def read_pairs(source: Source, options: Options) -> NamedTable:
-    """Users × items of ``user item``, 1 for each pair that is listed, 0 for all others; repeated pairs count once.
+    """Read a table of users × items from lines of ``user item``: 1 for each pair that is listed, 0 for all others.
 
-    Separators, headers and ids are as in :func:`read_triples`.
+    Repeated pairs count once. Separators, headers and ids are as in :func:`read_triples`.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +106,7 @@ def _table(source: Source, options: Options, plan: FieldPlan, entries: IndexedEn
 
 
 def _whole_times(times: NDArray | None) -> NDArray | None:
-    """Integers where nothing is lost by it."""
+    """Turn times into integers where nothing is lost by it."""
     if times is None or times.dtype.kind != "f" or np.abs(times).max(initial=0) > 2**53:
         return times
     whole = times.astype(np.int64)
@@ -125,7 +126,7 @@ def _duplicate(source: Source, entries: IndexedEntries) -> ReadError:
 
 
 def _read_entries(source: Source, plan: FieldPlan) -> IndexedEntries:
-    """All entries; starts again with ids as text when some turn out not to be whole numbers."""
+    """Read all entries; start again with ids as text when some turn out not to be whole numbers."""
     whole = _whole_at_first(source, plan)
     while True:
         try:
@@ -159,7 +160,7 @@ def _read_once(source: Source, plan: FieldPlan, whole: tuple[bool, bool]) -> Ind
 
 
 def _without_first_lines(block: Block, skip: int) -> tuple[Block, int]:
-    """(the block without its first lines, how many are still to be passed over)."""
+    """Return the block without its first lines, and how many lines are still to be passed over."""
     if not skip:
         return block, 0
     lines = block.data.split(b"\n", skip)
@@ -178,7 +179,7 @@ def _narrow(ids: NDArray) -> NDArray:
 
 
 def _whole_at_first(source: Source, plan: FieldPlan) -> tuple[bool, bool]:
-    """Whether the ids of users and of items are whole numbers in the first lines."""
+    """Tell whether the ids of users and of items are whole numbers in the first lines."""
     with source.open_utf8() as file:
         lines = head_lines(file.read(1 << 14))[plan.skip :]
     rows = [line.split(plan.separator) for line in lines] if plan.separator != " " else [s.split() for s in lines]
@@ -190,7 +191,7 @@ def _whole_at_first(source: Source, plan: FieldPlan) -> tuple[bool, bool]:
 
 
 class Columns(NamedTuple):
-    """Fields of some lines; ids are 64-bit integers where they were asked to be, otherwise a list or series of text."""
+    """Holds the fields of some lines; ids are 64-bit integers where asked, otherwise a list or series of text."""
 
     user: Any
     item: Any
@@ -199,14 +200,14 @@ class Columns(NamedTuple):
 
 
 class NotWhole(Exception):
-    """Ids that were taken for whole numbers are not all; `side` is 0 for users and 1 for items."""
+    """Raised when ids that were taken for whole numbers are not; `side` is 0 for users and 1 for items."""
 
     def __init__(self, side: int):
         self.side = side
 
 
 def parse(source: Source, block: Block, plan: FieldPlan, whole: tuple[bool, bool]) -> Columns:
-    """The columns of a block; ReadError with the line of the first one that is wrong.
+    """Parse the columns of a block; ReadError names the first line that is wrong.
 
     The quick way hands back nothing when it meets anything unusual, and then the plain one decides.
     """
@@ -215,7 +216,7 @@ def parse(source: Source, block: Block, plan: FieldPlan, whole: tuple[bool, bool
 
 
 def is_whole(text: str) -> bool:
-    """Whether text is a whole number that comes out the same when it is read and written again.
+    """Tell whether text is a whole number that comes out the same when it is read and written again.
 
     >>> is_whole("17"), is_whole("-3"), is_whole("007"), is_whole("1.0")
     (True, True, False, False)
@@ -224,7 +225,7 @@ def is_whole(text: str) -> bool:
 
 
 def _quickly(block: Block, plan: FieldPlan, whole: tuple[bool, bool]) -> Columns | None:
-    """The columns by polars, None if there is anything unusual; NotWhole if text stands where whole numbers should."""
+    """Parse the columns by polars; None if anything is unusual, NotWhole if text stands where whole numbers should."""
     import polars as pl
 
     data = block.data
@@ -256,7 +257,7 @@ def _quickly(block: Block, plan: FieldPlan, whole: tuple[bool, bool]) -> Columns
 
 
 def _schema(plan: FieldPlan, whole: tuple[bool, bool], step: int, *, integers: bool) -> dict[str, Any]:
-    """Type of each field by its place; with `step` 2 there is a gap between any two."""
+    """Return the type of each field by its place; with `step` 2 there is a gap between any two."""
     import polars as pl
 
     types: list[Any] = [pl.String] * plan.width
@@ -275,7 +276,7 @@ def _schema(plan: FieldPlan, whole: tuple[bool, bool], step: int, *, integers: b
 
 
 def _columns(frame, plan: FieldPlan, whole: tuple[bool, bool]) -> Columns | None:
-    """The columns of a frame, None if one has holes, empty ids or numbers that are not finite."""
+    """Take the columns of a frame; None if one has holes, empty ids or numbers that are not finite."""
     # A line that is too short leaves its last field empty.
     used = {plan.user, plan.item, plan.value, plan.time, plan.width - 1} - {None}
     if any(frame[str(place)].null_count() for place in used):
@@ -290,7 +291,7 @@ def _columns(frame, plan: FieldPlan, whole: tuple[bool, bool]) -> Columns | None
 
 
 def _ids(series, side: int, whole: bool):
-    """Whole numbers as an array, text as a series without blanks around; None if one is empty."""
+    """Return ids: whole numbers as an array, text as a series without blanks around; None if one is empty."""
     import polars as pl
 
     if series.dtype == pl.Int64:
@@ -315,7 +316,7 @@ def _times(series, dates: bool) -> NDArray | None:
 
 
 def _odd_numbers(data: bytes) -> bool:
-    """Whether some field may be a number that is written oddly (007, +7), so that an id would change when read."""
+    """Tell whether some field may be a number that is written oddly (007, +7), so that an id would change when read."""
     if b"+" in data:
         return True
     whole = np.frombuffer(data, np.uint8)

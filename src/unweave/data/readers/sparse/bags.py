@@ -19,7 +19,7 @@ _SHORTEST = len("1 1 1\n")
 
 
 def read_uci(source: Source, options: Options) -> NamedTable:
-    """Documents × words from three header lines (documents, words, entries) and then ``document word count``.
+    """Read documents × words: three header lines (documents, words, entries) and then ``document word count``.
 
     Documents and words are numbered from 1. ``vocab.NAME.txt`` beside ``docword.NAME.txt`` gives the columns names.
 
@@ -73,7 +73,7 @@ def _need_three(source: Source, numbers: WholeNumbers) -> None:
 
 
 def _uci_entries(source: Source, numbers: WholeNumbers, header: tuple[int, int, int]) -> NDArray:
-    """Rows of (document, word, count), indices from 0."""
+    """Return rows of (document, word, count), with indices from 0."""
     entries = numbers.values.reshape(-1, 3)
     for i, (what, most) in enumerate(zip(("document", "word"), header)):
         outside = (entries[:, i] < 1) | (entries[:, i] > most)
@@ -93,7 +93,7 @@ def _uci_vocabulary(source: Source) -> list[str] | None:
 
 
 def read_lda_c(source: Source, options: Options) -> NamedTable:
-    """Documents × words from lines ``M word:count word:count …``, M the number of words in the document.
+    """Read documents × words from lines ``M word:count word:count …``, M the number of words in the document.
 
     Words count from 0. A vocabulary beside it (:func:`words_beside`) gives the columns names.
     """
@@ -117,7 +117,7 @@ def read_lda_c(source: Source, options: Options) -> NamedTable:
 
 
 def _lda_entries(source: Source, numbers: WholeNumbers, first: int) -> tuple[NDArray, NDArray, NDArray]:
-    """(rows, columns, counts) of a block whose first line is document `first`."""
+    """Return rows, columns and counts of a block whose first line is document `first`."""
     per_line, values = numbers.counts, numbers.values
     heads = np.cumsum(per_line) - per_line
     _refuse_line(source, numbers.block, per_line == 0, "an empty line; a document without words is written 0")
@@ -161,7 +161,7 @@ def _counts(source: Source, built: Built, words: list[str] | None, options: Opti
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "uci-bag" or "lda-c", by the first lines.
+    """Tell "uci-bag" or "lda-c" by the first lines.
 
     >>> looks_like(b"2\\n3\\n1\\n1 3 5\\n", "docword.txt"), looks_like(b"2 0:1 7:3\\n1 4:1\\n", "ap.dat")
     ('uci-bag', 'lda-c')
@@ -184,7 +184,10 @@ FORMATS = {"uci-bag": read_uci, "lda-c": read_lda_c}
 
 
 def words_beside(source: Source) -> list[str] | None:
-    """The words of the first of NAME.vocab, NAME.vocab.txt, NAME.terms, vocab.NAME.txt and vocab.txt, one a line."""
+    """Read the vocabulary beside a file: NAME.vocab, NAME.vocab.txt, NAME.terms, vocab.NAME.txt or vocab.txt.
+
+    The first of these that exists is taken; it has one word per line. None if there is none.
+    """
     path = source.path
     stem = path.name.split(".")[0]
     names = [f"{stem}.vocab", f"{stem}.vocab.txt", f"{stem}.terms", f"vocab.{stem}.txt", "vocab.txt"]
@@ -193,7 +196,7 @@ def words_beside(source: Source) -> list[str] | None:
 
 
 def words_of(path: Path, source: Source) -> list[str] | None:
-    """The lines of a file that is not the source itself, None if there is no such file."""
+    """Return the lines of a file that is not the source itself, None if there is no such file."""
     if not path.is_file() or path == source.path:
         return None
     return [line.strip() for _, line in Source(path, limit=source.limit, encoding=source.encoding).lines()]

@@ -18,7 +18,7 @@ _HEAD_LINE = re.compile(rb"\s*" + _NUMBER + rb"(\s+qid:[0-9]+)?(\s+[0-9]+:" + _N
 
 
 def read_libsvm(source: Source, options: Options) -> NamedTable:
-    """Rows of ``label column:value …``: a sparse table, and the labels apart in ``labels``.
+    """Read rows of ``label column:value …`` into a sparse table, with the labels apart in ``labels``.
 
     Columns count from 1, or from 0 if a column 0 is used. ``qid:N`` and everything behind ``#`` is passed over.
 
@@ -59,7 +59,7 @@ def read_libsvm(source: Source, options: Options) -> NamedTable:
 
 
 def _first_fault(source: Source) -> ReadError | None:
-    """The first line that is wrong, in words: scikit-learn names none."""
+    """Find the first line that is wrong and say why: scikit-learn names none."""
     for block in blocks(source):
         for number, line in enumerate(block.data.split(b"\n")[:-1], block.line):
             fault = _fault(line.split(b"#")[0].split())
@@ -91,7 +91,7 @@ def _fault(fields: list[bytes]) -> str | None:
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "libsvm" if every line is a number and pairs ``column:value``, with one pair at the least.
+    """Tell "libsvm" if every line is a number and pairs ``column:value``, with at least one pair.
 
     >>> looks_like(b"+1 1:0.5 3:2\\n-1 2:1\\n", "a1a"), looks_like(b"1 2 3\\n", "a1a")
     ('libsvm', None)

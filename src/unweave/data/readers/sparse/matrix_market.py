@@ -21,7 +21,7 @@ _NOT_FINITE = re.compile(r"(?i)\b(nan|inf|infinity)\b")
 
 
 class Header(NamedTuple):
-    """What the first lines of a file promise; `line` is the one with the sizes, `entries` the lines that follow it."""
+    """Says what the first lines promise; `line` is the one with the sizes, `entries` the lines that follow it."""
 
     arrangement: str
     field: str
@@ -32,7 +32,7 @@ class Header(NamedTuple):
 
 
 def read_matrix_market(source: Source, options: Options) -> NamedTable:
-    """A sparse table of a ``coordinate`` file, a dense one of an ``array`` file.
+    """Read a sparse table of a ``coordinate`` file, or a dense one of an ``array`` file.
 
     Zeros of a coordinate file are data unless ``missing="zeros"`` says that what is not listed is unknown. Entries at
     the same place are added up; a ``pattern`` file is a 0/1 relation. A vocabulary beside a coordinate file
@@ -52,7 +52,7 @@ def read_matrix_market(source: Source, options: Options) -> NamedTable:
 
 
 def read_header(source: Source) -> Header:
-    """The banner and the sizes, checked for what this reader can take."""
+    """Read the banner and the sizes, and check that this reader can take them."""
     with source.open() as file:
         words = file.readline(1024).decode("ascii", "replace").split()
         if not words or words[0].lower() != _BANNER.decode().lower() or len(words) != 5:
@@ -85,7 +85,7 @@ def _check_banner(source: Source, what: str, arrangement: str, field: str, symme
 
 
 def _stored(rows: int, columns: int, symmetry: str) -> int:
-    """The lines of an array file: all entries, or one triangle."""
+    """Count the lines of an array file: all entries, or one triangle."""
     return {
         "general": rows * columns,
         "symmetric": rows * (rows + 1) // 2,
@@ -94,7 +94,7 @@ def _stored(rows: int, columns: int, symmetry: str) -> int:
 
 
 def _check_sizes(source: Source, header: Header) -> None:
-    """Hold the promised sizes against the file, before anything is allocated for them."""
+    """Compare the promised sizes with the file, before anything is allocated for them."""
     line, entries = header.line, header.entries
     # The shortest line of an array file is a digit and its end; of a coordinate file two digits and a blank besides.
     shortest = 2 if header.arrangement == "array" else 4 if header.field == "pattern" else 6
@@ -107,7 +107,7 @@ def _check_sizes(source: Source, header: Header) -> None:
 
 
 def _read(source: Source):
-    """The matrix as scipy reads it, scipy's errors as ours."""
+    """Let SciPy read the matrix, and turn its errors into ours."""
     from scipy.io import mmread
 
     try:
@@ -125,7 +125,7 @@ def _read(source: Source):
 
 
 class _Guarded:
-    """A stream that scipy's parser cannot run beyond: it looks for line ends as C does.
+    """A stream that SciPy's parser cannot run beyond: the parser looks for line ends as C does.
 
     A zero byte, or a last line that has no end and more behind its value, crashes it. So zero bytes are refused and a
     last line end is added.
@@ -165,7 +165,7 @@ def _sparse(source: Source, read, header: Header, options: Options) -> NamedTabl
 
 
 def _names(source: Source, shape: tuple[int, int], notes: list[str]) -> tuple[list[str] | None, list[str] | None]:
-    """Names of rows and columns from a vocabulary beside the file; what became of it is noted."""
+    """Take names of rows or columns from a vocabulary beside the file, and note what became of it."""
     words = words_beside(source)
     if words is None:
         return None, None
@@ -205,7 +205,7 @@ def _need_finite(source: Source, values, header: Header | None, *, nan: bool) ->
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "matrix-market" if the first word says so.
+    """Tell "matrix-market" if the first word says so.
 
     >>> looks_like(b"%%MatrixMarket matrix coordinate real general\\n", "a.mtx")
     'matrix-market'

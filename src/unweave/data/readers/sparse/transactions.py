@@ -15,7 +15,7 @@ _BASKET = re.compile(r"\d+(?: \d+)* ?")
 
 
 def read_transactions(source: Source, options: Options) -> NamedTable:
-    """Baskets × items, 1 where an item is in a basket, columns named by the items' numbers.
+    """Read a table of baskets × items, 1 where an item is in a basket, columns named by the items' numbers.
 
     Zero means "not bought", so nothing is missing. An item that a basket names twice counts once; an empty line is an
     empty basket. Rows have no names: they are the lines.
@@ -60,7 +60,7 @@ def _notes(merged: int, empty: int) -> list[str]:
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """The format "transactions" for lines of whole numbers, one space apart, that are not all of the same length.
+    """Tell "transactions" for lines of whole numbers, one space apart, that are not all of the same length.
 
     Lines that name the same number of items are a table of numbers, unless the file is called ``*.fimi``.
 
