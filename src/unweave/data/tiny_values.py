@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.sparse as sp
 
+from unweave.data.storage import stored
+
 # A thousandth of these still has a square that is a number of full precision.
 _LEAST = {np.dtype(np.float32): 1e-15, np.dtype(np.float64): 1e-145}
 _PIECE = 1 << 16  # values that are looked at together
@@ -31,10 +33,10 @@ def squares_vanish(values) -> bool | None:
     >>> squares_vanish(np.array([0.0, 1e-200])), squares_vanish(np.array([1e-200, 1.0])), squares_vanish(np.zeros(3))
     (True, False, None)
     """
-    stored = (values.data if sp.issparse(values) else values).reshape(-1)
-    least, found = _LEAST[stored.dtype], None
-    for start in range(0, stored.size, _PIECE):
-        largest = float(np.fmax.reduce(np.abs(stored[start : start + _PIECE])))
+    entries = stored(values).reshape(-1)
+    least, found = _LEAST[entries.dtype], None
+    for start in range(0, entries.size, _PIECE):
+        largest = float(np.fmax.reduce(np.abs(entries[start : start + _PIECE])))
         if largest >= least:
             return False
         found = True if largest > 0 else found
@@ -80,10 +82,10 @@ def enlarged(values):
 
 def _range_of(values) -> tuple[float, float]:
     """Return the range of what was seen (not NaN), and the largest value without its sign."""
-    stored = values.data if sp.issparse(values) else values
-    if not stored.size:
+    entries = stored(values)
+    if not entries.size:
         return 0.0, 0.0
-    low, high = float(np.fmin.reduce(stored, axis=None)), float(np.fmax.reduce(stored, axis=None))
-    if sp.issparse(values) and stored.size < np.prod(values.shape):
+    low, high = float(np.fmin.reduce(entries, axis=None)), float(np.fmax.reduce(entries, axis=None))
+    if sp.issparse(values) and entries.size < np.prod(values.shape):
         low, high = min(low, 0.0), max(high, 0.0)
     return (high - low, max(-low, high)) if low == low else (0.0, 0.0)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.build import dense_table
+from unweave.data.readers.build import canonical, dense_table
 from unweave.data.readers.source import Options, ReadError, Source
 
 
@@ -203,7 +203,4 @@ def _build_sparse(source: Source, arrangement: str, parts: dict[str, NDArray], d
         kind = sp.csr_array if arrangement == "csr" else sp.csc_array
         found = kind((values, *indices), shape=(n, m))
         found.check_format(full_check=True)
-    X = sp.csr_array(found)
-    X.sum_duplicates()
-    X.check_format(full_check=True)
-    return X
+    return canonical(found, dtype)

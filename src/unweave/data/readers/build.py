@@ -57,6 +57,21 @@ def frame_table(source: Source, options: Options, frame: Any, rows: list[str] | 
     return NamedTable(frame, rows=rows, columns=list(frame.columns), missing=missing, notes=notes, source=source.name)
 
 
+def column_asked(source: Source, options: Options, columns: list[str]) -> int | None:
+    """Find the column asked for by ``names=``; None if none was asked for, ReadError if there is no such column."""
+    wanted = options.names
+    if wanted is None or isinstance(wanted, bool) or wanted == "auto":
+        return None
+    if isinstance(wanted, int):
+        if not -len(columns) <= wanted < len(columns):
+            raise ReadError(source.name, f"there is no column {wanted}; names= can be 0 to {len(columns) - 1}")
+        return wanted % len(columns)
+    if wanted not in columns:
+        shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
+        raise ReadError(source.name, f"there is no column {wanted!r} for names=; the columns are {shown}")
+    return columns.index(wanted)
+
+
 def row_names(texts: Any, chosen: bool, column: str, notes: list[str]) -> list[str] | None:
     """Take the names of rows from a column of words; None if they are not unique and were not asked for."""
     texts = texts.str.strip_chars()

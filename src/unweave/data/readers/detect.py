@@ -59,7 +59,7 @@ def module(name: str) -> Any:
     return import_module(f"unweave.data.readers.{name}")
 
 
-def sniffers() -> list[Any]:
+def modules_in_order() -> list[Any]:
     """Return the modules with a function `looks_like`, in the order in which they are to be asked."""
     return [module(name) for name in _MODULES]
 
@@ -120,7 +120,7 @@ def detect_format(source: Source) -> str:
     text = _text_head(source, head)
     suffix = source.inner_name.rpartition(".")[2].lower()
     cells = _BY_NAME.get(suffix) in ("csv", "tsv")
-    for candidate in sniffers():
+    for candidate in modules_in_order():
         found = candidate.looks_like(text, source.inner_name)
         if found is not None and not (cells and found in _NOT_CELLS):
             return found

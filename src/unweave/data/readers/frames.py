@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.build import dense_table, frame_table, row_names
+from unweave.data.readers.build import column_asked, dense_table, frame_table, row_names
 from unweave.data.readers.lines import Block, blocks
 from unweave.data.readers.source import Options, ReadError, Source
 
 _LEAST_BYTES = 64 << 20
-_SHOWN = 8
 
 
 def role_of_type(dtype: Any) -> str | None:
@@ -53,19 +52,12 @@ def columns_table(
 
 def _names(source: Source, options: Options, roles: dict[str, str | None]) -> tuple[str | None, bool]:
     """Return the column that names rows, and whether it was asked for."""
-    wanted, names = options.names, list(roles)
-    if wanted is None or isinstance(wanted, bool):
-        return None, False
-    if wanted == "auto":
-        return (names[0] if len(names) > 1 and roles[names[0]] == "text" else None), False
-    if isinstance(wanted, int):
-        if not -len(names) <= wanted < len(names):
-            raise ReadError(source.name, f"there is no column {wanted}; names= can be 0 to {len(names) - 1}")
-        return names[wanted], True
-    if wanted not in roles:
-        shown = ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
-        raise ReadError(source.name, f"there is no column {wanted!r} for names=; the columns are {shown}")
-    return wanted, True
+    names = list(roles)
+    asked = column_asked(source, options, names)
+    if asked is not None:
+        return names[asked], True
+    first = options.names == "auto" and len(names) > 1 and roles[names[0]] == "text"
+    return (names[0] if first else None), False
 
 
 def _as_words(column: Any) -> Any:
@@ -238,8 +230,7 @@ def _records(source: Source, block: Block) -> list[tuple[int, dict[str, Any]]]:
         try:
             record = json.loads(raw)
         except UnicodeDecodeError:
-            words = "is not UTF-8 text; say which it is, for instance encoding='latin-1'"
-            raise ReadError(source.name, words, line) from None
+            raise source.not_utf8(line) from None
         except (ValueError, RecursionError):
             raise ReadError(source.name, "is not a JSON object; correct or remove the line", line) from None
         if not isinstance(record, dict):

@@ -14,8 +14,13 @@ from unweave.data.readers.unpack import Transcoded, packing, unpacked
 
 DEFAULT_LIMIT = 16 << 30
 _RATIO, _ALLOWANCE = 250, 64 << 20
-_WIDE_BOMS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16"}
-_WIDE_BOMS |= {codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {  # the longer first: that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 
 
 class ReadError(ValueError):
@@ -34,6 +39,15 @@ class ReadError(ValueError):
 
     def __reduce__(self):
         return type(self), (self.path, self.message, self.line)
+
+
+def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
+    """Return the byte order mark that bytes begin with, and the encoding it stands for.
+
+    >>> marked_encoding("a".encode("utf-8-sig")), marked_encoding(b"a")
+    ((b'\\xef\\xbb\\xbf', 'utf-8'), None)
+    """
+    return next(((mark, name) for mark, name in _MARKS.items() if raw.startswith(mark)), None)
 
 
 class Source:
@@ -149,16 +163,20 @@ class Source:
     def _text_encoding(self, file: BinaryIO) -> str:
         start = file.read(4)
         file.seek(0)
-        for bom, encoding in _WIDE_BOMS.items():
-            if start.startswith(bom):
-                return encoding
+        if (marked := marked_encoding(start)) is not None:
+            # The names without an order of bytes are those of decoders that drop the mark.
+            return marked[1].removesuffix("-le").removesuffix("-be")
         name = codecs.lookup(self.encoding).name
-        return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") or start.startswith(codecs.BOM_UTF8) else name
+        return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
     def _undecodable(self, encoding: str, line: int | None = None) -> ReadError:
         other = "latin-1" if encoding == "utf-8" else "utf-8"
         words = f"is not {encoding} text; say which it is, for instance encoding={other!r}"
         return ReadError(self.name, words, line=line)
+
+    def not_utf8(self, line: int) -> ReadError:
+        """Return the error for a line of text that should be UTF-8 and is not."""
+        return ReadError(self.name, "is not UTF-8 text; say which it is, for instance encoding='latin-1'", line)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield lines with their numbers from 1, decoded, without line ends."""

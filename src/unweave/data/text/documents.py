@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.readers.source import ReadError, Source
+from unweave.data.readers.source import ReadError, Source, marked_encoding
 
 INPUTS = ("text", "files", "lines")
 SUFFIX = ".txt"
@@ -157,22 +157,6 @@ def text_files(folder: Path) -> list[Path]:
     if not paths:
         raise ReadError(folder, f"there is no *{SUFFIX} file in this folder; name a folder of text files, or the files")
     return paths
-
-
-def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
-    """Return the byte order mark that bytes begin with, and the encoding it stands for.
-
-    >>> marked_encoding("a".encode("utf-8-sig")), marked_encoding(b"a")
-    ((b'\\xef\\xbb\\xbf', 'utf-8'), None)
-    """
-    marks = {  # the longer first: that of UTF-32 begins like that of UTF-16
-        codecs.BOM_UTF32_LE: "utf-32-le",
-        codecs.BOM_UTF32_BE: "utf-32-be",
-        codecs.BOM_UTF8: "utf-8",
-        codecs.BOM_UTF16_LE: "utf-16-le",
-        codecs.BOM_UTF16_BE: "utf-16-be",
-    }
-    return next(((mark, name) for mark, name in marks.items() if raw.startswith(mark)), None)
 
 
 @cache

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.readers.build import column_asked
 from unweave.data.readers.csv.dialect import Dialect, is_number, kind_of
 from unweave.data.readers.source import Options, ReadError, Source
 
@@ -57,7 +58,7 @@ def plan_columns(source: Source, dialect: Dialect, options: Options) -> ColumnPl
     """Decide the role of every column from the sample; ReadError where numbers and words mix."""
     notes = list(dialect.notes)
     columns = unique_names(dialect.names or [f"column {j + 1}" for j in range(dialect.width)], notes)
-    named = _named_column(source, dialect, options, columns)
+    named = column_asked(source, options, columns)
     counts = np.zeros((len(_KINDS), dialect.width), dtype=np.int64)
     for number, row in zip(dialect.numbers, dialect.rows):
         if len(row) != dialect.width:
@@ -143,21 +144,6 @@ def _mixed(source: Source, dialect: Dialect, column: str, j: int) -> ReadError:
     odd = ((n, row[j]) for n, row in zip(dialect.numbers, dialect.rows) if kind_of(row[j]) in ("text", "truth"))
     number, cell = next(odd)
     return not_a_number(source, number, column, cell)
-
-
-def _named_column(source: Source, dialect: Dialect, options: Options, columns: list[str]) -> int | None:
-    """Return the column asked for by ``names=``."""
-    wanted = options.names
-    if wanted is None or wanted is False or wanted is True or wanted == "auto":
-        return None
-    if isinstance(wanted, int):
-        if not -dialect.width <= wanted < dialect.width:
-            raise ReadError(source.name, f"there is no column {wanted}; names= can be 0 to {dialect.width - 1}")
-        return wanted % dialect.width
-    if wanted not in columns:
-        shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
-        raise ReadError(source.name, f"there is no column {wanted!r} for names=; the columns are {shown}")
-    return columns.index(wanted)
 
 
 def _first_names_rows(dialect: Dialect, roles: list[str]) -> int | None:

@@ -1,6 +1,6 @@
 """Finds out how a delimited file is written: the delimiter, the decimal sign and the header.
 
-`kind_of` says what one cell holds; `learn` looks at the first lines of a file and returns its `Dialect`.
+`kind_of` says what one cell holds; `find_dialect` looks at the first lines of a file and returns its `Dialect`.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def sample_of(source: Source, data: bytes, whole: bool) -> Sample:
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            raise ReadError(
-                source.name, "is not UTF-8 text; say which it is, for instance encoding='latin-1'", number
-            ) from None
+            raise source.not_utf8(number) from None
         if text.strip() and not (text.startswith("#") and not lines):
             lines.append(text)
             numbers.append(number)
@@ -136,7 +134,7 @@ def find_delimiter(lines: list[str]) -> str | None:
     return best
 
 
-def learn(source: Source, options: Options) -> Dialect:
+def find_dialect(source: Source, options: Options) -> Dialect:
     """Find out the delimiter, the names of columns and a sample of rows."""
     sample = take_sample(source)
     delimiter = options.delimiter if options.delimiter is not None else find_delimiter(sample.lines)

@@ -171,11 +171,7 @@ def _all_words(chunk: Chunk, plan: ColumnPlan) -> Any:
 
 
 def _record(line: int, raw: bytes, plan: ColumnPlan) -> list[str]:
-    try:
-        row = cells(raw.decode(), plan.dialect.delimiter)
-    except UnicodeDecodeError:
-        words = "is not UTF-8 text; say which it is, for instance encoding='latin-1'"
-        raise ReadError(plan.source.name, words, line) from None
+    row = cells(_decode(line, raw, plan), plan.dialect.delimiter)
     if len(row) != plan.width:
         raise ragged(plan.source, line, len(row), plan.width)
     return row
@@ -288,8 +284,7 @@ def _decode(line: int, raw: bytes, plan: ColumnPlan) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        words = "is not UTF-8 text; say which it is, for instance encoding='latin-1'"
-        raise ReadError(plan.source.name, words, line) from None
+        raise plan.source.not_utf8(line) from None
 
 
 def _cell_by_cell(line: int, raw: bytes, plan: ColumnPlan, separator: bytes) -> Any:

@@ -16,7 +16,14 @@ from unweave.data.readers.build import dense_table, frame_table, row_names
 from unweave.data.readers.csv import compiled
 from unweave.data.readers.csv.chunks import Chunk, chunks
 from unweave.data.readers.csv.columns import ColumnPlan, plan_columns
-from unweave.data.readers.csv.dialect import MARKERS, count_delimiters, find_delimiter, is_missing, is_number, learn
+from unweave.data.readers.csv.dialect import (
+    MARKERS,
+    count_delimiters,
+    find_delimiter,
+    find_dialect,
+    is_missing,
+    is_number,
+)
 from unweave.data.readers.csv.parse import Parsed, Retype, is_wide, parse, parse_wide
 from unweave.data.readers.source import Options, Source
 
@@ -25,7 +32,7 @@ _AHEAD = 2
 
 def read_csv(source: Source, options: Options) -> NamedTable:
     """Read a table of cells; the delimiter and the header are found out unless `options` says."""
-    plan = plan_columns(source, learn(source, options), options)
+    plan = plan_columns(source, find_dialect(source, options), options)
     while True:
         try:
             return _assemble(source, options, plan)

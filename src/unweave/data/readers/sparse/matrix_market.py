@@ -6,12 +6,12 @@ import re
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from unweave.data.named import NamedTable
 from unweave.data.readers.build import LARGEST, canonical, check_bytes, check_shape, missing_of
 from unweave.data.readers.source import Options, ReadError, Source
 from unweave.data.readers.sparse.bags import words_beside
+from unweave.data.storage import as_dense
 
 _BANNER = b"%%MatrixMarket"
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
@@ -185,7 +185,7 @@ def _are_counts(values) -> bool:
 
 def _dense(source: Source, read, options: Options) -> NamedTable:
     with np.errstate(over="ignore"):
-        X = np.ascontiguousarray(read.toarray() if sp.issparse(read) else read, dtype=options.dtype)
+        X = np.ascontiguousarray(as_dense(read), dtype=options.dtype)
     _need_finite(source, X, None, nan=True)
     holes = int(np.isnan(X).sum())
     missing = options.missing if options.missing != "auto" else "nan" if holes else None
