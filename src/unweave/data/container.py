@@ -28,8 +28,15 @@ from numpy.typing import NDArray
 from unweave.parallel import get_num_threads
 
 SMALL = 16 << 20  # bytes of arrays that are always read and compared with their digests
+MOST_HEADER = 16 << 20  # JSON takes up to 40 times its size when parsed, whatever it says
 
 _PIECE = 8 << 20
+_NOTE, _DIGESTS, _SEAL = "unweave", "digests", "seal"
+_ALIGN = 64
+_CODES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
+          "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?"}  # fmt: skip
+_DTYPES = {code: np.dtype(word) for code, word in _CODES.items()}
+_NAMES = {dtype: code for code, dtype in _DTYPES.items()}
 
 
 class DamagedFileError(ValueError):
@@ -219,16 +226,6 @@ def _words(error: Exception) -> str:
 # -- the header --------------------------------------------------------------------------------------------------------
 
 
-MOST_HEADER = 16 << 20  # JSON takes up to 40 times its size when parsed, whatever it says
-
-_NOTE, _DIGESTS, _SEAL = "unweave", "digests", "seal"
-_ALIGN = 64
-_CODES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
-          "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?"}  # fmt: skip
-_DTYPES = {code: np.dtype(word) for code, word in _CODES.items()}
-_NAMES = {dtype: code for code, dtype in _DTYPES.items()}
-
-
 class StoredArray(NamedTuple):
     """Says where an array lies in the file, in bytes, and what its digest must be."""
 
@@ -244,7 +241,7 @@ class StoredArray(NamedTuple):
 
 
 def can_hold(dtype: np.dtype) -> bool:
-    """Whether arrays of this type can be written as they are.
+    """Tell whether arrays of this type can be written as they are.
 
     >>> can_hold(np.dtype("float32")), can_hold(np.dtype("complex64"))
     (True, False)

@@ -16,6 +16,7 @@ FORMAT = 1  # raised when an older library could no longer make sense of a file
 
 _REMEDY = "copy the file again or save the model anew"
 _NONSENSE = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+_RECORDS = {"history_": "history", "certificate_": "certificate", "plan_": "plan"}
 
 
 def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> Path:
@@ -165,9 +166,6 @@ def _complaint(path: str | os.PathLike, note: dict, error: BaseException) -> str
 
 
 # -- what a file says about itself -------------------------------------------------------------------------------------
-
-
-_RECORDS = {"history_": "history", "certificate_": "certificate", "plan_": "plan"}
 
 
 def summary(contents: Contents) -> dict:

@@ -35,6 +35,7 @@ _LEAVES: dict[str, _Pair] = {
     "pandas.Period": (lambda v: [str(v), v.freqstr], lambda j: _pandas("Period", j[0], j[1])),
 }
 _SCALARS = {np.dtype(word).name for word in "?bhiqBHIQefd"}
+_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def leaf_name(value: object) -> str | None:
@@ -99,9 +100,6 @@ def _pandas(name: str, *values: str) -> Any:
 
 
 # -- random generators -------------------------------------------------------------------------------------------------
-
-
-_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 
 def freeze_generator(value: np.random.Generator | np.random.RandomState) -> tuple[str, dict]:

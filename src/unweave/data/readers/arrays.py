@@ -15,6 +15,9 @@ from unweave.data.named import NamedTable
 from unweave.data.readers.build import canonical, dense_table
 from unweave.data.readers.source import Options, ReadError, Source
 
+_SPARSE_KEYS = {"data", "format", "shape"}
+_PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+
 
 def read_npy(source: Source, options: Options) -> NamedTable:
     """Read one array of two dimensions."""
@@ -151,10 +154,6 @@ def array_table(source: Source, options: Options, values: NDArray, **more: Any) 
 
 
 # -- sparse matrices of SciPy's save_npz -------------------------------------------------------------------------------
-
-
-_SPARSE_KEYS = {"data", "format", "shape"}
-_PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 
 
 def sparse_table(source: Source, options: Options, parts: dict[str, NDArray]) -> NamedTable:

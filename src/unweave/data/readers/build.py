@@ -12,6 +12,12 @@ from numpy.typing import DTypeLike, NDArray
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import Options, ReadError, Source
 
+LARGEST = 2**31 - 1
+# A row costs 8 bytes of a CSR array even when it is empty, and a column is one number of every component.
+_FREE_SIDE = 10_000_000
+_SIDE_PER_ENTRY = 64
+_WHOLE = re.compile(r"-?[0-9]+")
+
 
 def dense_table(
     source: Source,
@@ -87,12 +93,6 @@ def row_names(texts: Any, chosen: bool, column: str, notes: list[str]) -> list[s
 
 
 # -- sparse tables from entries ----------------------------------------------------------------------------------------
-
-
-LARGEST = 2**31 - 1
-# A row costs 8 bytes of a CSR array even when it is empty, and a column is one number of every component.
-_FREE_SIDE = 10_000_000
-_SIDE_PER_ENTRY = 64
 
 
 class Built(NamedTuple):
@@ -257,9 +257,6 @@ def missing_of(options: Options, usual: str | None) -> str | None:
 
 
 # -- ids turned into numbers from 0 ------------------------------------------------------------------------------------
-
-
-_WHOLE = re.compile(r"-?[0-9]+")
 
 
 def whole_number_codes(ids: NDArray) -> tuple[NDArray, NDArray]:

@@ -43,6 +43,32 @@ _FORMATS: dict[str, tuple[str, str]] = {
     "libsvm": ("sparse.libsvm", "a label and column:value pairs on each line"),
     "text": ("text", "plain text: a file, a folder, or one document per line"),
 }
+_BY_NAME = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "ndjson",
+    "ndjson": "ndjson",
+    "mtx": "matrix-market",
+    "svm": "libsvm",
+    "libsvm": "libsvm",
+    "txt": "text",
+    "md": "text",
+}
+# A name that says "cells" rules out what looks like cells with some missing.
+_NOT_CELLS = {"transactions", "pairs", "text", "lda-c"}
+_FOREIGN = {
+    b"%PDF": "a PDF document; export its tables as CSV",
+    b"\x89HDF": "an HDF5 file; save the array with numpy.save",
+    b"ARROW1": "an Arrow file; save it as Parquet",
+    b"SQLite format 3": "an SQLite database; export a table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as CSV",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
+    b"\x80\x02": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x03": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x04": "a pickle, which is never loaded; save the array with numpy.save",
+    b"\x80\x05": "a pickle, which is never loaded; save the array with numpy.save",
+}
 
 
 def formats() -> dict[str, str]:
@@ -72,34 +98,6 @@ def reader(name: str) -> Callable[..., Any]:
 
 
 # -- telling the format of a file --------------------------------------------------------------------------------------
-
-
-_BY_NAME = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "tab": "tsv",
-    "jsonl": "ndjson",
-    "ndjson": "ndjson",
-    "mtx": "matrix-market",
-    "svm": "libsvm",
-    "libsvm": "libsvm",
-    "txt": "text",
-    "md": "text",
-}
-# A name that says "cells" rules out what looks like cells with some missing.
-_NOT_CELLS = {"transactions", "pairs", "text", "lda-c"}
-_FOREIGN = {
-    b"%PDF": "a PDF document; export its tables as CSV",
-    b"\x89HDF": "an HDF5 file; save the array with numpy.save",
-    b"ARROW1": "an Arrow file; save it as Parquet",
-    b"SQLite format 3": "an SQLite database; export a table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as CSV",
-    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
-    b"\x80\x02": "a pickle, which is never loaded; save the array with numpy.save",
-    b"\x80\x03": "a pickle, which is never loaded; save the array with numpy.save",
-    b"\x80\x04": "a pickle, which is never loaded; save the array with numpy.save",
-    b"\x80\x05": "a pickle, which is never loaded; save the array with numpy.save",
-}
 
 
 def detect_format(source: Source) -> str:

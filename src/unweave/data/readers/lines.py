@@ -16,6 +16,8 @@ _PIECE = 1 << 17  # stays in the cache
 _FIRST = 1 << 16
 _LONGEST_LINE = 1 << 28
 _SHORT_HEAD = 4096  # a head that is shorter is the whole file
+_SPACE = b" \t\r\n"
+_DIGITS = 18  # every number of 18 digits fits into 64 bits
 
 
 class Block(NamedTuple):
@@ -99,10 +101,6 @@ def head_lines(head: bytes) -> list[str]:
 
 
 # -- whole numbers with the line that each is on -----------------------------------------------------------------------
-
-
-_SPACE = b" \t\r\n"
-_DIGITS = 18  # every number of 18 digits fits into 64 bits
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,13 @@ _MARKS = {  # the longer first: that of UTF-32 begins like that of UTF-16
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
+_CHOICES: dict[str, tuple] = {
+    "missing": ("auto", "nan", "zeros", None),
+    "header": ("auto", True, False),
+    "dtype": ("float64", "float32"),
+    "duplicates": ("mean", "last", "sum", "error"),
+    "lines": (None, True, False),
+}
 
 
 class ReadError(ValueError):
@@ -51,7 +58,7 @@ def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
 
 
 class Source:
-    """A local file or folder; .gz, .xz and .zst files are unpacked on the way, told by their first bytes.
+    """Opens a local file or folder; .gz, .xz and .zst files are unpacked on the way, told by their first bytes.
 
     Parameters
     ----------
@@ -189,15 +196,6 @@ class Source:
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
-
-
-_CHOICES: dict[str, tuple] = {
-    "missing": ("auto", "nan", "zeros", None),
-    "header": ("auto", True, False),
-    "dtype": ("float64", "float32"),
-    "duplicates": ("mean", "last", "sum", "error"),
-    "lines": (None, True, False),
-}
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def count(batches: Iterable[tx.Batch], names: list[str] | None, options: Options
     """Count the words of documents into a table; `names` may fill while the documents are read."""
     from unweave.data import text as tx
 
-    # two letters or more, in any script; unlike in a TextTable, digits and underscores part words
+    # two letters or more, in any script; unlike in a TextTable, digits and underscores separate words
     cutting = tx.Cutting(digits=False, encoding=encoding, advice="")
     counter = tx.Counter(cutting, tx.Lexicon(tx.stop_words(options.stop_words), None), (1, 1))
     parts, tally, n = tx.survey(counter, batches, keep=True)

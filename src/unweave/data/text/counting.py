@@ -23,6 +23,9 @@ from unweave.data.text.words import Runs, RunTable, Split, WordTable, join, spli
 from unweave.kernels.word_rows import count_rows, kept_in_rows, sort_rows
 from unweave.parallel import get_num_threads, run
 
+_LARGEST = 2**31 - 1  # stored entries that 32-bit places can count
+_DOCUMENTS, _CHARACTERS = 16, 2000  # the most that is counted as a query
+
 
 @dataclass
 class TermCounts:
@@ -167,9 +170,6 @@ def _waves(batches: Iterable[Batch], most: int) -> Iterator[list[Batch]]:
 # -- counts as one CSR table -------------------------------------------------------------------------------------------
 
 
-_LARGEST = 2**31 - 1
-
-
 def lay_out(parts: list[TermCounts], width: int, dtype: str) -> sp.csr_array:
     """Join parts into one table of documents × columns; names are columns here, -1 for none. Empties `parts`.
 
@@ -211,9 +211,6 @@ def canonical_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple
 
 
 # -- a query or two, without the tables and threads that many documents need -------------------------------------------
-
-
-_DOCUMENTS, _CHARACTERS = 16, 2000
 
 
 def as_query(documents) -> Batch | None:

@@ -20,12 +20,16 @@ from unweave.data.text.weights import IDF, TF, WEIGHTS
 from unweave.data.text.words import MARKS
 
 Texts = Callable[[Iterable[int]], list[str]]  # terms from their numbers
+_CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "tf": TF, "dtype": ("float64", "float32")}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """A term must have at least `min_count` tokens, be in `min_df` to `max_df` documents (a float is a share of them,
-    a whole number counts them), and be among the `max_words` most frequent."""
+    """Says which terms are kept.
+
+    A term must have at least `min_count` tokens, be in `min_df` to `max_df` documents (a float is a share of them, a
+    whole number counts them), and be among the `max_words` most frequent.
+    """
 
     min_df: int | float = 1
     max_df: int | float = 1.0
@@ -161,9 +165,6 @@ def columns_of(known: dict[str, int], terms: Iterable[str]) -> NDArray[np.int32]
 
 
 # -- parameters of a text table ----------------------------------------------------------------------------------------
-
-
-_CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "tf": TF, "dtype": ("float64", "float32")}
 
 
 def check_options(options) -> None:

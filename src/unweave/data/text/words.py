@@ -18,6 +18,9 @@ _FIRST_WORDS, _FIRST_RUNS = 1 << 15, 1 << 17  # of a part
 _FIRST = 1 << 8  # of all parts: a query has few
 _MOST = np.iinfo(np.int32).max // 4
 _NO_OTHERS = np.zeros(1, np.bool_)
+_POINTS = 0x110000
+_JOINERS = (0x200C, 0x200D)  # invisible, inside words of Indic scripts and Persian
+MARKS = ("split", "keep")
 
 
 @dataclass
@@ -176,11 +179,6 @@ def _larger_table(slots: NDArray, hashes: NDArray, count: int, need: int) -> NDA
 
 
 # -- which characters make up words ------------------------------------------------------------------------------------
-
-
-_POINTS = 0x110000
-_JOINERS = (0x200C, 0x200D)  # invisible, inside words of Indic scripts and Persian
-MARKS = ("split", "keep")
 
 
 @cache

@@ -16,6 +16,11 @@ _CANDIDATES = (",", "\t", ";", "|", " ")
 _SAMPLE_LINES, _SAMPLE_CELLS, _SAMPLE_BYTES = 1000, 200_000, 1 << 28
 _QUOTED = re.compile(r'"[^"]*"')
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
+MARKERS = ("NA", "NaN", "nan", "null", "NULL", "None", "?")
+TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity)", re.ASCII | re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_MISSING = frozenset(("", *MARKERS))
 
 
 @dataclass
@@ -219,13 +224,6 @@ def _counts_up(first: list[str]) -> bool:
 
 
 # -- what one cell says ------------------------------------------------------------------------------------------------
-
-
-MARKERS = ("NA", "NaN", "nan", "null", "NULL", "None", "?")
-TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity)", re.ASCII | re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
-_MISSING = frozenset(("", *MARKERS))
 
 
 def is_missing(cell: str) -> bool:

@@ -16,6 +16,8 @@ from unweave.data.readers.csv.columns import ColumnPlan, not_a_number, ragged
 from unweave.data.readers.csv.dialect import MARKERS, TRUTHS, cells, is_missing, is_number
 from unweave.data.readers.source import ReadError
 
+WIDE = 2000  # columns from which on cells are read as one long column
+
 
 class Parsed(NamedTuple):
     """Holds the numbers of a chunk (rows in C order), its columns of words, and whether a number is missing."""
@@ -213,9 +215,6 @@ def _with_truths(frame: Any, chunk: Chunk, plan: ColumnPlan) -> Any:
 
 
 # -- very wide tables of numbers ---------------------------------------------------------------------------------------
-
-
-WIDE = 2000
 
 
 def is_wide(plan: ColumnPlan) -> bool:

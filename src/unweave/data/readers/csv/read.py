@@ -151,7 +151,7 @@ def _blank_to_null(words: Any) -> Any:
 
 
 class GrowingArray:
-    """An array that rows are appended to, block by block; it grows in place, so that no row is held twice.
+    """Collects rows, block by block, in one array that grows in place, so that no row is held twice.
 
     Parameters
     ----------
