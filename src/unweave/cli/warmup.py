@@ -73,12 +73,13 @@ def _read_numbers() -> Any:
     from pathlib import Path
 
     import unweave.kernels  # noqa: F401  (or the file would have to be larger)
-    from unweave.data.readers import numbers, read
+    from unweave.data.readers import read
+    from unweave.data.readers.csv import compiled
 
     row = b"1.5,-2.25,3e-5\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "numbers.csv")
-        path.write_bytes(row * (numbers.LARGE // len(row) + 1))
+        path.write_bytes(row * (compiled.LARGE // len(row) + 1))
         return read(path)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.spread import need_spread
+from unweave.data.tiny_values import need_spread
 from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import number
 from unweave.group.dendrogram import TreeOfClusters

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from unweave.data.mixed import column_specs, encode_frame
 from unweave.data.named import NamedTable
-from unweave.data.spread import need_squares
 from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks, refuse_blocks
+from unweave.data.tiny_values import need_squares
 from unweave.losses import get_loss
 from unweave.losses.base import Loss, Pieces
 from unweave.losses.squared import Squared

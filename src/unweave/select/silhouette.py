@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 
 from unweave import parallel
 from unweave.data.arguments import generator, whole
-from unweave.data.spread import enlarged
 from unweave.data.table import check_table
+from unweave.data.tiny_values import enlarged
 from unweave.kernels.silhouette import TILE, WIDTH, mean_distances
 from unweave.linalg.operators import as_product
 

@@ -165,7 +165,7 @@ class TextTable(TransformerMixin, BaseEstimator):
             counted = self._counted(X)
             return self._weighed(counted.select(tx.columns_of(known, counted.terms), len(known)))
         if tuple(self.ngrams) == (1, 1):
-            return self._weighed(self._count_known(X, tx.Settled(*self._rules(), columns=known)))
+            return self._weighed(self._count_known(X, tx.FixedLexicon(*self._rules(), columns=known)))
         counter = self._counter(tx.Lexicon(*self._rules()))
         parts = list(counter.count(tx.documents_of(X, self.input, self.encoding)))
         columns = tx.columns_of(known, counter.texts(range(counter.count_of_terms)))
@@ -210,10 +210,10 @@ class TextTable(TransformerMixin, BaseEstimator):
 
     save = Reportable.save
 
-    def _count_known(self, X, lexicon: tx.Settled) -> sp.csr_array:
-        query = tx.few(X) if self.input == "text" else None
+    def _count_known(self, X, lexicon: tx.FixedLexicon) -> sp.csr_array:
+        query = tx.as_query(X) if self.input == "text" else None
         if query is not None:
-            return tx.count_few(query, self._cutting(), lexicon, self.dtype)
+            return tx.count_query(query, self._cutting(), lexicon, self.dtype)
         parts = list(self._counter(lexicon).count(tx.documents_of(X, self.input, self.encoding)))
         return tx.lay_out(parts, len(lexicon), self.dtype)
 
@@ -259,7 +259,7 @@ class TextTable(TransformerMixin, BaseEstimator):
             words, terms = tx.choose(tally, n, limits, texts)
             columns[terms] = np.arange(len(words))
         else:
-            words = tx.fixed(self.vocabulary)
+            words = tx.given_vocabulary(self.vocabulary)
             self._warn_of_unreachable(words)
             columns = tx.columns_of(tx.numbered(words), texts(range(len(columns))))
         documents, totals = np.zeros(len(words), np.int64), np.zeros(len(words), tally.totals.dtype)
