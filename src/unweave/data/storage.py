@@ -55,3 +55,13 @@ def stack_rows(parts: Sequence):
 def product(A, B) -> NDArray:
     """A·B as an array, either side sparse or not."""
     return as_dense(A @ B)
+
+
+def is_array(X) -> bool:
+    """Whether every entry is written out, so that X may be worked on in place and entry by entry."""
+    return not sp.issparse(X)
+
+
+def take_rows(X, rows):
+    """Some rows by number, stored as X is."""
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]

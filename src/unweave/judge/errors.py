@@ -1,13 +1,13 @@
-"""How far predicted ratings are from the true ones."""
+"""Measure how far predicted ratings are from the true ones."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.holdout import KnownEntries
 from unweave.data.named import NamedTable
 from unweave.judge.answers import Answers, is_model
-from unweave.judge.entries import Entries
 from unweave.judge.matching import matched
 from unweave.solve.warn import warn_user
 
@@ -20,7 +20,7 @@ def rmse(predicted, truth, *, given=None) -> float:
     Parameters
     ----------
     predicted : array, or fitted model
-        One number an entry, a dense table of the shape of `truth`, or a model, which is then asked for the entries.
+        One number per entry, a dense table of the shape of `truth`, or a model, which is then asked for the entries.
     truth : array of numbers, or table of ratings
         Sparse means unobserved: only stored entries (dense: those that are not NaN) are compared. Ratings with ids
         are matched with those of a model; a warning counts the ratings of ids that it does not know.
@@ -57,7 +57,7 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
             raise ValueError(f"predicted has shape {guess.shape}, but truth has {len(known)} entries")
     else:
         truth = _in_places(predicted, truth, given) if is_model(predicted) else truth
-        entries = Entries(truth, "truth")
+        entries = KnownEntries(truth, "truth")
         known = entries.values.astype(np.float64)
         guess = _at_entries(predicted, truth, entries, given)
     if not len(known):
@@ -79,7 +79,7 @@ def _in_places(model, truth, given):
     return found.table
 
 
-def _at_entries(predicted, truth, entries: Entries, given) -> NDArray:
+def _at_entries(predicted, truth, entries: KnownEntries, given) -> NDArray:
     if is_model(predicted):
         answers = Answers(predicted, truth, given)
         return np.asarray(answers.entries(entries.rows, np.asarray(entries.columns)), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Two frames of ratings whose ids differ: the entries of one in the places of the other."""
+"""Match two frames of ratings whose ids differ: put the entries of one in the places of the other."""
 
 from __future__ import annotations
 

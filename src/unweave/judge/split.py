@@ -1,15 +1,30 @@
-"""Known ratings in two parts: one to learn from, one to be judged by."""
+"""Split known ratings into a part to learn from and a part to be judged by."""
 
 from __future__ import annotations
+
+from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, whole
+from unweave.data.holdout import KnownEntries, exact_share, part
 from unweave.data.named import NamedTable
-from unweave.judge.checks import share
-from unweave.judge.entries import Entries, part
+
+
+def share(value, name: str) -> float:
+    """A number strictly between 0 and 1, or an error that names the argument.
+
+    >>> share(0.2, "test")
+    0.2
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} must lie between 0 and 1 (0.2 is a fifth), got {value}")
+    return float(value)
+
 
 HOW = ("random", "last", "by-user")
 
@@ -63,7 +78,7 @@ def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, rando
     elif how == "by-user":
         held = _users(entries, share(test, "test"), generator(random_state))[entries.rows]
     else:
-        held = _drawn(len(entries), share(test, "test"), generator(random_state))
+        held = exact_share(len(entries), share(test, "test"), generator(random_state))
     note = _note(entries, held)
     return part(ratings, ~held, times=times), part(ratings, held, note, times)
 
@@ -119,22 +134,22 @@ def strangers(train, test) -> tuple[int, int]:
     >>> strangers(np.array([[1.0, hole], [hole, hole]]), np.array([[hole, 2.0], [3.0, hole]]))
     (1, 1)
     """
-    known, asked = Entries(train, "train"), Entries(test, "test")
+    known, asked = KnownEntries(train, "train"), KnownEntries(test, "test")
     if known.shape != asked.shape:
         raise ValueError(f"train has shape {known.shape} and test {asked.shape}: give two parts of one table")
     n, m = known.shape
     return _new(asked.rows, known.rows, n), _new(asked.columns, known.columns, m)
 
 
-def _opened(ratings, time) -> tuple[Entries, NDArray | None]:
-    entries = Entries(ratings)
+def _opened(ratings, time) -> tuple[KnownEntries, NDArray | None]:
+    entries = KnownEntries(ratings)
     if len(entries) < 2:
         raise ValueError(f"ratings has {len(entries)} known entries: at least 2 are needed to split them")
     given = getattr(ratings, "times", None) if isinstance(ratings, NamedTable) and time is None else time
     return entries, None if given is None else _times(given, ratings, entries)
 
 
-def _times(time, ratings, entries: Entries) -> NDArray:
+def _times(time, ratings, entries: KnownEntries) -> NDArray:
     times = np.asarray(time)
     if times.shape == entries.shape and not isinstance(ratings, NamedTable) and len(times) != len(entries):
         times = times[entries.rows, entries.columns]
@@ -147,23 +162,16 @@ def _times(time, ratings, entries: Entries) -> NDArray:
     return times
 
 
-def _drawn(n: int, test: float, rng: np.random.Generator) -> NDArray:
-    """Truth values of which exactly the share `test` is true, at random; at least one of each."""
-    held = np.zeros(n, bool)
-    held[rng.permutation(n)[: min(max(round(test * n), 1), n - 1)]] = True
-    return held
-
-
-def _users(entries: Entries, test: float, rng: np.random.Generator) -> NDArray:
+def _users(entries: KnownEntries, test: float, rng: np.random.Generator) -> NDArray:
     active = np.flatnonzero(entries.counts)
     if len(active) < 2:
         raise ValueError(f"ratings has {len(active)} user with ratings: at least 2 are needed to hold some out")
     held = np.zeros(entries.shape[0], bool)
-    held[active[_drawn(len(active), test, rng)]] = True
+    held[active[exact_share(len(active), test, rng)]] = True
     return held
 
 
-def _last(entries: Entries, times: NDArray | None, n_last: int) -> NDArray:
+def _last(entries: KnownEntries, times: NDArray | None, n_last: int) -> NDArray:
     if times is None:
         raise ValueError("how='last' needs times: give time=, or read them with unweave.ratings(..., time=...)")
     by_time = np.argsort(times, kind="stable")  # of equal times the one stored later is later
@@ -199,7 +207,7 @@ def _new(asked: NDArray, known: NDArray, size: int) -> int:
     return int(new.sum())
 
 
-def _note(entries: Entries, out: NDArray, asked: NDArray | None = None) -> str:
+def _note(entries: KnownEntries, out: NDArray, asked: NDArray | None = None) -> str:
     """What the test part (`asked`, or all that is `out` of the training part) has that the training part lacks."""
     asked = out if asked is None else asked
     users, items = (

@@ -27,6 +27,8 @@ class Absolute(Loss):
     """
 
     name = "absolute"
+    in_data_units = True
+    noise = "laplace"
     reweights = True
     degree = 1.0
 

@@ -54,6 +54,11 @@ class Loss(BaseEstimator):
     convex : whether `value` is, in p
     degree : d where value(c·x, c·p) = cᵈ·value(x, p) for every c > 0 (once prepared on such data), or None: the loss
         has a unit of its own
+    in_data_units : whether a prediction p is itself in the units of the data, so that p − x is an error: squared,
+        weighted, huber, absolute, kl, itakura-saito
+    noise : the distribution of an entry about its prediction of which `value` is −log, but for what no prediction
+        changes: "gaussian", "laplace", "poisson" or "discrete" (levels); "" where there is none
+    predicts_names : whether `predict` gives names of levels, which are right or wrong and have no distance
     reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
@@ -64,6 +69,9 @@ class Loss(BaseEstimator):
     degree: float | None = None
     power: float = 1.0
     reweights: bool = False
+    in_data_units: bool = False
+    noise: str = ""
+    predicts_names: bool = False
 
     @property
     def width(self) -> int:

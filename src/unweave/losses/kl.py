@@ -28,6 +28,8 @@ class KL(Loss):
     """
 
     name = "kl"
+    in_data_units = True
+    noise = "poisson"
     nonnegative = True
     degree = 1.0
 

@@ -18,6 +18,8 @@ class Squared(Loss):
     """
 
     name = "squared"
+    in_data_units = True
+    noise = "gaussian"
     degree = 2.0
 
     @property

@@ -25,6 +25,7 @@ class Weighted(Loss):
     """
 
     name = "weighted"
+    in_data_units = True
     degree = 2.0
 
     def __init__(self, by_column: Any = None) -> None:

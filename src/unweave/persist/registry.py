@@ -62,7 +62,7 @@ _PARTS: dict[str, str] = {
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",
     "unweave.solve.certificate": "Certificate",
-    "unweave.select.chosen": "Choice",
+    "unweave.select.choose": "Choice",
     "unweave.factorization.door": "Learned",
     "unweave.factorization.stream": "Stream",
 }

@@ -1,4 +1,4 @@
-"""Facts about components, drawn as what they are: pictures, topics, or bars of their strongest columns."""
+"""Collect what a report says about components: pictures, topics, or bars of their strongest columns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import re
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.storage import is_array
 from unweave.report.markup import plain
-from unweave.report.parts import column_names, components_of, has_names, in_columns, strength_words, strengths
 from unweave.report.png import quantise
-from unweave.report.view import View, moments
+from unweave.report.view import (
+    View,
+    column_names,
+    components_of,
+    has_names,
+    in_columns,
+    moments,
+    strength_words,
+    strengths,
+)
 
 SHOWN = 20
 _TOP = 8
@@ -83,7 +91,7 @@ def _words(shares: NDArray, names: list[str]) -> list[list]:
 def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
     """Names of the rows in which component i is strongest."""
     codes = getattr(model, "codes_", None)
-    if view is None or view.rows is None or codes is None or sp.issparse(codes) or codes.shape[0] != view.n_rows:
+    if view is None or view.rows is None or codes is None or not is_array(codes) or codes.shape[0] != view.n_rows:
         return []
     column = np.asarray(codes[:, i])
     order = np.argsort(-column, kind="stable")[:_TOP_ROWS]

@@ -1,4 +1,4 @@
-"""What a report says, collected from a model and, if at hand, its table: small, plain and ready for JSON."""
+"""Collect what a report says from a model and, if at hand, its table: small, plain and ready for JSON."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from unweave.report.code import lines_for, shown
 from unweave.report.factors import factor_facts
-from unweave.report.held_out import held_out_facts
+from unweave.report.held_out import held_out_facts, quality_facts
 from unweave.report.markup import plain
-from unweave.report.matrix import matrix_facts
-from unweave.report.parts import column_names, components_of, described, in_columns
-from unweave.report.places import group_facts, scatter_facts
-from unweave.report.quality import quality_facts
-from unweave.report.spectrum import spectrum_facts
-from unweave.report.view import View, look
+from unweave.report.table_facts import group_facts, matrix_facts, scatter_facts, spectrum_facts
+from unweave.report.view import View, column_names, components_of, described, in_columns, look
 from unweave.report.words import called
 
 VERSION = 1
@@ -199,3 +194,55 @@ def _tidy(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+_NEVER = ("callback", "verbose")
+
+
+def shown(value: Any) -> str:
+    """A parameter in words: its repr, cut; an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if callable(value) and hasattr(value, "__name__"):
+        return plain(value.__name__)
+    try:
+        return plain(" ".join(repr(value).split()), 160)
+    except Exception:  # a repr of somebody else's object
+        return type(value).__name__
+
+
+def lines_for(model: Any, view: View | None) -> str:
+    """Import, read, fit, report: with the parameters that differ from their defaults.
+
+    >>> import unweave
+    >>> print(lines_for(unweave.NMF(3, random_state=0), None))
+    import unweave
+    <BLANKLINE>
+    X = ...  # the table, one row a sample
+    model = unweave.NMF(n_components=3, random_state=0).fit(X)
+    model.report("report.html", X)
+    """
+    defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
+    said, after = [], []
+    for name, value in model.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name in _NEVER or shown(value) == shown(defaults.get(name)):
+            continue
+        if _has_literal(value):
+            said.append(f"{name}={value!r}")
+        else:
+            after.append(f"# {name} was {shown(value)}")
+    source = view.source if view is not None else ""
+    table = f"X = unweave.read({source!r})" if source else "X = ...  # the table, one row a sample"
+    call = f"model = unweave.{type(model).__name__}({', '.join(said)}).fit(X)"
+    lines = ["import unweave", "", table, call, *after, 'model.report("report.html", X)']
+    return "\n".join(plain(line, 1000) for line in lines)
+
+
+def _has_literal(value: Any) -> bool:
+    """Whether repr is Python that means the same."""
+    if isinstance(value, list | tuple):
+        return len(value) <= 100 and all(map(_has_literal, value))
+    if isinstance(value, dict):
+        return len(value) <= 100 and all(_has_literal(k) and _has_literal(v) for k, v in value.items())
+    return value is None or type(value) in (bool, int, float, str)

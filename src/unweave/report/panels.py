@@ -1,15 +1,13 @@
-"""The sections of a page that show what was found."""
+"""Draw the sections of a page that show what was found."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from unweave.report.bars import bars
 from unweave.report.markup import Markup, label, plain, tag
 from unweave.report.png import data_uri, quantise
-from unweave.report.scatter import key, scatter
-from unweave.report.svg import curve, running_total, scree
+from unweave.report.svg import bars, curve, key, running_total, scatter, scree
 from unweave.report.words import amount, first_number, kind_of, noun, percent, whole
 
 

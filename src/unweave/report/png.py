@@ -1,4 +1,4 @@
-"""Small pictures: numbers to 255 levels, levels to colours, colours to PNG, with nothing but zlib."""
+"""Make small pictures: numbers to 255 levels, levels to colours, colours to PNG, with nothing but zlib."""
 
 from __future__ import annotations
 

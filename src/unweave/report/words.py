@@ -1,4 +1,4 @@
-"""Numbers and sentences of a report."""
+"""Write the numbers and sentences of a report."""
 
 from __future__ import annotations
 

@@ -1,20 +1,22 @@
-"""Silhouettes: whether rows lie nearer to their own cluster than to the next, exact in memory that grows with n."""
+"""Measure whether rows lie nearer to their own cluster than to the next, exactly and in memory that grows with n."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from unweave import parallel
 from unweave.data.arguments import generator, whole
 from unweave.data.spread import enlarged
+from unweave.data.storage import as_dense, is_array, row_squares
 from unweave.data.table import check_table
 from unweave.kernels.silhouette import TILE, WIDTH, mean_distances
 from unweave.linalg.operators import as_product
+from unweave.select.trial import Trial, labels_of
 
 _NARROW = 64  # columns up to which distances are summed by the kernel; products of matrices are faster beyond
 _PIECE = 1 << 17  # rows that one call of the kernel goes through
@@ -95,7 +97,7 @@ def _rows(values: Any, labels: NDArray, wanted: NDArray) -> NDArray:
     place = np.empty(len(labels), np.int64)
     place[order] = np.arange(len(order))
     queries, own = place[wanted], labels[wanted]
-    narrow = not sp.issparse(values) and values.shape[1] <= _NARROW
+    narrow = is_array(values) and values.shape[1] <= _NARROW
     means = _by_kernel if narrow else _by_products
     with parallel.single_blas():
         inside, nearest = means(values[order], queries, own, offsets)
@@ -122,15 +124,14 @@ def _by_kernel(values: NDArray, queries, own, offsets) -> tuple[NDArray, NDArray
 def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
     """The same from |x|² + |y|² − 2 x·y in float64, about the mean if dense; blocks of queries against all rows."""
     values = values.astype(np.float64)
-    if not sp.issparse(values):
+    if is_array(values):
         values -= values.mean(axis=0)
     product = as_product(values)
-    squares = np.asarray(values.multiply(values).sum(axis=1) if sp.issparse(values) else (values * values).sum(axis=1))
-    squares, counts = squares.reshape(-1), np.diff(offsets)
+    squares, counts = row_squares(values), np.diff(offsets)
     inside, nearest = np.empty(len(queries)), np.empty(len(queries))
     for start, stop in parallel.chunks(len(queries), max(1, _CELLS // len(squares))):
         these, mine, at = queries[start:stop], own[start:stop], np.arange(stop - start)
-        block = values[these].toarray() if sp.issparse(values) else values[these]
+        block = as_dense(values[these])
         gaps = squares[:, None] + squares[these] - 2 * product.dot(np.ascontiguousarray(block.T))
         gaps[these, at] = 0
         sums = np.add.reduceat(np.sqrt(np.maximum(gaps, 0, out=gaps), out=gaps), offsets[:-1], axis=0)
@@ -139,3 +140,18 @@ def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
         means[mine, at] = np.inf
         nearest[start:stop] = means.min(axis=0)
     return inside, nearest
+
+
+@dataclass(frozen=True)
+class Silhouette:
+    """Mean silhouette of the clusters; of `sample` rows (each against all) where there are more."""
+
+    sample: int = 2000
+
+    name = "silhouette"
+    title = "mean silhouette"
+    larger_is_better = True
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        labels = labels_of(trial.fit(X), X)
+        return np.array([silhouette(X, labels, whole(self.sample, "sample", 1), random_state=seed)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.cli.models import open_model
+from unweave.cli.output import open_model
 from unweave.cli.say import Speaker
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from unweave.cli.models import open_model
-from unweave.cli.output import write_text
+from unweave.cli.output import open_model, write_text
 from unweave.cli.say import Speaker
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.cli.models import names_of, open_model
-from unweave.cli.output import numbered_as
+from unweave.cli.output import names_of, numbered_as, open_model
 from unweave.cli.say import Speaker
 from unweave.cli.work import finite
 

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from unweave.cli.models import names_of, open_model
-from unweave.cli.output import codes_frame, groups_frame, without_formulas, write_frame
+from unweave.cli.output import codes_frame, groups_frame, names_of, open_model, without_formulas, write_frame
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table, stem
 from unweave.data.named import NamedTable
