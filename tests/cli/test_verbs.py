@@ -131,7 +131,7 @@ def test_explain_pictures_and_negative_numbers(unweave, tmp_path, rng):
 
 def test_plan_says_what_would_run_and_writes_nothing(unweave, wine, tmp_path):
     said = unweave("plan", wine, "--job", "explain", "-k", "4").stderr
-    assert "coordinate descent" in said and "Memory: " in said and "an iteration (measured)" in said
+    assert "coordinate descent" in said and "Memory: " in said and "per iteration (measured)" in said
     answer = json.loads(unweave("plan", wine, "--json").stdout)
     assert answer["job"] == "compress" and answer["bytes"] > 0
     assert [p.name for p in tmp_path.iterdir()] == ["wine.csv"]

@@ -1,4 +1,4 @@
-"""``unweave``: the command line.
+"""Run the ``unweave`` command line.
 
 Verbs load what they need themselves, so ``unweave --help`` and ``--version`` answer at once. Exit codes: 0 done, 1 the
 work failed, 2 wrong usage. Errors are one sentence on stderr; ``--debug`` shows where they come from.

@@ -1,4 +1,4 @@
-"""Messages to people on stderr, results to programs on stdout."""
+"""Say messages to people on stderr and results to programs on stdout."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave.cli.options import Settings
 
 # Arguments of unweave.read that are options here: messages name them as the reader would type them.
 _ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
+_COUNT = re.compile(r"\bn_(?:components|clusters)(=| must\b)")
 
 
 class Speaker:
-    """What a verb says: notes and results for people unless quiet, one JSON object when asked."""
+    """Say what a verb has to say: notes and results for people unless quiet, one JSON object when asked."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: Settings):
         self.quiet, self.as_json = settings.quiet, settings.as_json
         self.notes: list[str] = []
 
@@ -64,12 +68,14 @@ class Speaker:
 
 
 def as_typed(text: str) -> str:
-    """A sentence of the library with options in place of arguments.
+    """Rewrite a sentence of the library with options in place of arguments.
 
     >>> as_typed("say lines=True, encoding='latin-1' or stop_words=None")
     "say --lines, --encoding 'latin-1' or --stop-words none"
+    >>> as_typed("n_clusters=3 by groups")
+    '-k 3 by groups'
     """
-    return _ARGUMENT.sub(_option, text)
+    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] == "=" else f"-k{found[1]}", text))
 
 
 def _option(found: re.Match) -> str:

@@ -1,4 +1,4 @@
-"""Compile every kernel once: numba keeps the machine code on disk, and later processes load it in milliseconds.
+"""Compile every kernel once, so that later processes load the machine code from disk in milliseconds.
 
 Kernels are compiled for the types they meet, so each job is fitted in float32 and float64. A job that fails is
 reported and the others still run.
@@ -60,58 +60,58 @@ def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     """(name, constructor, tables it is fitted on)."""
     import unweave
 
-    few = {"max_iter": 3, "random_state": 0}
+    short = {"max_iter": 3, "random_state": 0}
     every = ("dense", "sparse", "nan")
     yield "PCA", lambda: unweave.PCA(3, random_state=0), every
     yield "TruncatedSVD", lambda: unweave.TruncatedSVD(3, random_state=0), ("dense", "sparse")
-    yield "NMF", lambda: unweave.NMF(3, **few), every
-    yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
-    yield "SemiNMF", lambda: unweave.SemiNMF(3, **few), ("dense",)
-    yield "ConvexNMF", lambda: unweave.ConvexNMF(3, **few), ("dense",)
-    yield "SymmetricNMF", lambda: unweave.SymmetricNMF(3, **few), ("similar", "similar sparse")
+    yield "NMF", lambda: unweave.NMF(3, **short), every
+    yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **short), ("counts", "sparse", "nan")
+    yield "SemiNMF", lambda: unweave.SemiNMF(3, **short), ("dense",)
+    yield "ConvexNMF", lambda: unweave.ConvexNMF(3, **short), ("dense",)
+    yield "SymmetricNMF", lambda: unweave.SymmetricNMF(3, **short), ("similar", "similar sparse")
     for how in ("collapsed", "gibbs", "batch", "online"):
         yield f"LDA {how}", partial(unweave.LDA, 3, inference=how, max_iter=6, random_state=0), ("counts",)
     yield "LSA", lambda: unweave.LSA(3, random_state=0), ("dense", "sparse")
-    yield "PLSA", lambda: unweave.PLSA(3, **few), ("counts",)
-    yield "KMeans", lambda: unweave.KMeans(3, **few), every
-    yield "KMeans coreset", lambda: unweave.KMeans(3, coreset=20, **few), ("dense",)
-    yield "BFR", lambda: unweave.BFR(3, **few), ("dense",)
+    yield "PLSA", lambda: unweave.PLSA(3, **short), ("counts",)
+    yield "KMeans", lambda: unweave.KMeans(3, **short), every
+    yield "KMeans coreset", lambda: unweave.KMeans(3, coreset=20, **short), ("dense",)
+    yield "BFR", lambda: unweave.BFR(3, **short), ("dense",)
     yield "CURE", lambda: unweave.CURE(3), ("dense",)
     for linkage in ("ward", "single", "average"):
         yield f"Agglomerative {linkage}", partial(unweave.Agglomerative, 3, linkage=linkage), ("dense",)
-    yield "Divisive", lambda: unweave.Divisive(3, **few), ("dense",)
+    yield "Divisive", lambda: unweave.Divisive(3, **short), ("dense",)
     yield "SpectralClustering", lambda: unweave.SpectralClustering(3), ("dense",)
-    yield "SoftClustering", lambda: unweave.SoftClustering(3, **few), ("dense",)
+    yield "SoftClustering", lambda: unweave.SoftClustering(3, **short), ("dense",)
     for shape in ("diag", "full"):
-        yield f"HiddenMarkov {shape}", partial(unweave.HiddenMarkov, 2, covariance_type=shape, **few), ("dense",)
-    yield "HiddenMarkov discrete", lambda: unweave.HiddenMarkov(2, emission="discrete", **few), ("symbols",)
-    yield "GaussianMixture", lambda: unweave.GaussianMixture(2, **few), every
-    yield "BernoulliMixture", lambda: unweave.BernoulliMixture(2, **few), ("binary",)
-    yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **few), ("sparse", "nan")
-    yield "MatrixCompletion sgd", lambda: unweave.MatrixCompletion(3, ridge=0.1, solver="sgd", **few), ("sparse",)
-    yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **few), ("sparse",)
+        yield f"HiddenMarkov {shape}", partial(unweave.HiddenMarkov, 2, covariance_type=shape, **short), ("dense",)
+    yield "HiddenMarkov discrete", lambda: unweave.HiddenMarkov(2, emission="discrete", **short), ("symbols",)
+    yield "GaussianMixture", lambda: unweave.GaussianMixture(2, **short), every
+    yield "BernoulliMixture", lambda: unweave.BernoulliMixture(2, **short), ("binary",)
+    yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **short), ("sparse", "nan")
+    yield "MatrixCompletion sgd", lambda: unweave.MatrixCompletion(3, ridge=0.1, solver="sgd", **short), ("sparse",)
+    yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **short), ("sparse",)
     for solver in ("cholesky", "cg", "subspace"):
-        yield f"ImplicitALS {solver}", partial(unweave.ImplicitALS, 3, solver=solver, **few), ("sparse",)
+        yield f"ImplicitALS {solver}", partial(unweave.ImplicitALS, 3, solver=solver, **short), ("sparse",)
     yield "EASE", lambda: unweave.EASE(10.0), ("sparse",)
-    yield "SoftImpute", lambda: unweave.SoftImpute(strength=0.1, **few), ("sparse", "nan")
-    yield from _sentences()
+    yield "SoftImpute", lambda: unweave.SoftImpute(strength=0.1, **short), ("sparse", "nan")
+    yield from _factorizations()
 
 
-def _sentence(**options: Any) -> Any:
+def _factorization(**options: Any) -> Any:
     import unweave
 
     return unweave.Factorization(3, max_iter=3, random_state=0, **options)
 
 
-def _sentences() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
+def _factorizations() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
     """Generic factorisations that reach the kernels of the other losses and constraints."""
-    yield "Factorization", _sentence, ("dense", "sparse", "nan")
+    yield "Factorization", _factorization, ("dense", "sparse", "nan")
     for loss in ("huber", "absolute"):
-        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("dense", "nan")
+        yield f"Factorization {loss}", partial(_factorization, loss=loss), ("dense", "nan")
     for loss in ("logistic", "hinge"):
-        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("binary",)
+        yield f"Factorization {loss}", partial(_factorization, loss=loss), ("binary",)
     for codes in ("nonnegative", "simplex", "one-hot", "sparse", "l1-ball"):
-        yield f"Factorization {codes} codes", partial(_sentence, codes=codes), ("dense", "nan")
+        yield f"Factorization {codes} codes", partial(_factorization, codes=codes), ("dense", "nan")
 
 
 def _read_numbers() -> Any:

@@ -1,4 +1,4 @@
-"""What the four jobs share: read, prepare, fit, write, and say what was done."""
+"""Do what all jobs share: read, prepare, fit, write, and say what was done."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.cli.options import READING, Settings
 from unweave.cli.output import write_files
 from unweave.cli.say import Speaker
 from unweave.data.named import NamedTable
@@ -22,19 +23,18 @@ from unweave.data.recipe import Recipe, prepare
 class Job:
     """A file under way to an answer: the table as read and as the model takes it, and the model."""
 
-    settings: Any
+    settings: Settings
     speaker: Speaker
     table: NamedTable
     ready: NamedTable
     recipe: Recipe | None
-    model: Any = None
-    k: int = 0
+    model: Any
     lines: list[str] = field(default_factory=list)  # Python that does the same
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
 
 
-def read_table(settings, speaker: Speaker) -> NamedTable:
+def read_table(settings: Settings, speaker: Speaker) -> NamedTable:
     """The file as a table; what was decided is said."""
     from unweave.data.readers import read
 
@@ -48,7 +48,7 @@ def read_table(settings, speaker: Speaker) -> NamedTable:
     return table
 
 
-def read_known(settings, speaker: Speaker, instead: str) -> NamedTable:
+def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:
     """The file as a table of which most is known; ratings are refused with what to do `instead`."""
     table = read_table(settings, speaker)
     if table.missing == "zeros":
@@ -56,7 +56,9 @@ def read_known(settings, speaker: Speaker, instead: str) -> NamedTable:
     return table
 
 
-def ready(settings, speaker: Speaker, table: NamedTable, *, centre: bool = True) -> tuple[NamedTable, Recipe, str]:
+def ready(
+    settings: Settings, speaker: Speaker, table: NamedTable, *, centre: bool = True
+) -> tuple[NamedTable, Recipe, str]:
     """The table as a model takes it, the recipe, and the Python that prepares it; what was decided is said."""
     prepared, recipe = prepare(table, scale=settings.scale, centre=centre)
     for note in recipe.notes:
@@ -70,13 +72,23 @@ def holes(table: NamedTable) -> str:
     return f", missing={table.missing!r}" if table.missing else ""
 
 
-def reading(settings) -> dict[str, Any]:
-    """The options of the command line as arguments of :func:`unweave.read`, where they are not the defaults."""
-    from unweave.cli.options import READING
+def asked_count(settings: Settings, table: NamedTable, most: int) -> int | str:
+    """The number of components asked for, or "auto", which a model finds out in its fit.
 
+    A number that the table cannot have is an error.
+    """
+    if settings.k == "auto":
+        return "auto"
+    if int(settings.k) > most:
+        raise ValueError(f"-k {settings.k} is too many for {table.source or 'this table'}: at most {most}")
+    return int(settings.k)
+
+
+def reading(settings: Settings) -> dict[str, Any]:
+    """The options of the command line as arguments of :func:`unweave.read`, where they are not the defaults."""
     given: dict[str, Any] = {}
     for name, (_, default) in READING.items():
-        value = getattr(settings, name, default)
+        value = getattr(settings, name)
         if value != default:
             given[name] = None if name in ("missing", "stop_words") and value == "none" else value
     if given.get("names") == "none":
@@ -86,7 +98,7 @@ def reading(settings) -> dict[str, Any]:
     return given
 
 
-def read_line(settings) -> str:
+def read_line(settings: Settings) -> str:
     """The Python that reads the file the same way."""
     more = "".join(f", {name}={value!r}" for name, value in reading(settings).items())
     return f"table = unweave.read({str(settings.file)!r}{more})"
@@ -104,6 +116,7 @@ def finish(job: Job) -> int:
         job.model.fit(job.ready)
     seconds = time.perf_counter() - began
     job.model.set_params(checkpoint=None, verbose=False)
+    say_choice(job)
     speaker.line(f"{type(job.model).__name__}, {seconds:.2f} s: {job.model.history_.stopped}")
     speaker.line(f"  {job.model.certificate_}")
     folder = settings.out or Path(f"{stem(settings.file)}-{settings.verb}")
@@ -111,6 +124,21 @@ def finish(job: Job) -> int:
     speaker.line(f"{folder}/ has {', '.join(files)}")
     speaker.result(summary(job, seconds, folder, files))
     return 0
+
+
+def say_choice(job: Job) -> None:
+    """Say which number of components the model chose and why, where it was left to the model."""
+    choice = getattr(job.model, "choice_", None)
+    for text in [] if choice is None else [choice.reason, choice.note]:
+        if text:
+            job.speaker.note(text)
+
+
+def count_of(model: Any) -> int:
+    """How many components a fitted model has, those that carry biases left aside."""
+    from unweave.report.view import components_of
+
+    return len(components_of(model))
 
 
 def stem(path: Path) -> str:
@@ -126,7 +154,7 @@ def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[st
     model, certificate = job.model, job.model.certificate_
     return {
         "verb": job.settings.verb, "file": str(job.settings.file), "rows": job.ready.shape[0],
-        "columns": job.ready.shape[1], "model": type(model).__name__, "components": job.k,
+        "columns": job.ready.shape[1], "model": type(model).__name__, "components": count_of(model),
         "objective": float(model.objective_), "iterations": int(model.n_iter_), "stopped": model.history_.stopped,
         "certificate": {"kind": certificate.kind, "gap": finite(certificate.gap), "words": str(certificate)},
         "seconds": round(seconds, 4), "out": str(folder), "files": files, **job.extra,
@@ -138,8 +166,8 @@ def finite(value) -> float | None:
     return float(value) if value is not None and np.isfinite(value) else None
 
 
-def command_line(settings) -> str:
+def command_line(settings: Settings) -> str:
     """The command as it would be typed again."""
     words = ["unweave", settings.verb, str(settings.file)]
-    words += ["-k", str(settings.k)] if getattr(settings, "k", "auto") != "auto" else []
+    words += ["-k", str(settings.k)] if settings.k != "auto" else []
     return shlex.join(words)

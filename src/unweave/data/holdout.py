@@ -109,14 +109,14 @@ def _dense_places(table: Table) -> tuple[NDArray, NDArray]:
 
 def known_block(table: Table, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Rows of a checked table as an array in float64 (unobserved entries zero), and which entries were observed."""
-    part = table.values[start:stop]
-    if not sp.issparse(part):
-        seen = np.ones(part.shape, bool) if table.seen is None else table.seen[start:stop]  # type: ignore[index]
-        return part.astype(np.float64), seen
-    dense = part.toarray().astype(np.float64)
+    part: Any = table.values[start:stop]
+    values = as_dense(part).astype(np.float64)
+    if isinstance(table.seen, np.ndarray):
+        return values, table.seen[start:stop]
     if table.seen is None:
-        return dense, np.ones(dense.shape, bool)
-    return dense, sp.csr_array((np.ones(part.nnz, bool), part.indices, part.indptr), shape=part.shape).toarray()
+        return values, np.ones(values.shape, bool)
+    once = np.ones(part.nnz, dtype=np.bool_)
+    return values, sp.csr_array((once, part.indices, part.indptr), shape=part.shape).toarray()
 
 
 def known_csr(table: Table) -> sp.csr_array:

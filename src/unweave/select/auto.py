@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_clusterer
 from sklearn.exceptions import ConvergenceWarning
 
 from unweave.data.arguments import number, whole
@@ -89,24 +89,25 @@ _MOST = 160
 
 
 def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
-    """The number that a model takes for ``n_clusters="auto"``: ``.best``, and ``.reason`` for its plan.
+    """Find the number that a model takes for ``n_clusters="auto"``: ``.best``, and ``.reason`` for its plan.
 
     "auto" is the criterion of :func:`choose`. It looks at 5000 rows at most, spread evenly (2000 documents; 2¹⁹ entries
     where some are hidden; 50 blocks of a table in blocks). It tries 1 to 20, and twice as many as long as the best is
-    among the upper quarter. Errors at hidden entries and perplexities have one valley: there it doubles from 1 until
-    they rise, and then halves the gaps beside the best, by short fits. For Gaussian mixtures it takes steps of √2 above
+    among the upper quarter. Errors at hidden entries and perplexities have one valley (except those of clusterings):
+    there it doubles from 1 until they rise, and then halves the gaps beside the best, by short fits. For Gaussian mixtures it takes steps of √2 above
     20, and none where components lie side by side, which ``choice_.note`` says. No number is above 160 or a third of
     the rows.
     """
     estimator, X = unnamed(estimator, X)
     criterion = find_criterion(by, estimator, X)
-    valley = isinstance(criterion, HeldOut | Completion)
+    # Errors of clusterings jump where a fit misses a cluster, so that every number is looked at.
+    valley = isinstance(criterion, HeldOut | Completion) and not is_clusterer(estimator)
     X = even_rows(X, _rows(criterion, X))
     most = max(1, min(_MOST, n_rows(X) // 3))
     verbose = bool(getattr(estimator, "verbose", False))
     if isinstance(criterion, HeldOut | Completion):
         estimator, criterion = _quick(estimator, X), _thrifty(criterion, X)
-    if isinstance(criterion, HeldOut):
+    if isinstance(criterion, HeldOut) and valley:
         most = min(most, _width(X))
     if isinstance(criterion, Groups):
         criterion = criterion.ready(estimator, X, most, 0)  # once: the search may be widened

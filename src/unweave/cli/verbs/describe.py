@@ -1,4 +1,4 @@
-"""``unweave describe``: what is in a file, and which job it suggests."""
+"""Run ``unweave describe``: say what is in a file and which job it suggests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table
 from unweave.data.named import NamedTable
@@ -13,7 +14,7 @@ from unweave.data.named import NamedTable
 _SHOWN = 12
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     table = read_table(settings, speaker)
     job, why = suggest(table)

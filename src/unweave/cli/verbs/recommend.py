@@ -1,4 +1,4 @@
-"""``unweave recommend``: the best items for users of a saved model, by id."""
+"""Run ``unweave recommend``: list the best items for users of a saved model, by id."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from unweave.cli.options import Settings
 from unweave.cli.output import open_model
 from unweave.cli.say import Speaker
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     model, _, _ = open_model(settings.model)
     if not hasattr(model, "recommend"):

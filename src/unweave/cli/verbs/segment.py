@@ -1,4 +1,4 @@
-"""``unweave segment``: a picture in segments, each in its mean colour."""
+"""Run ``unweave segment``: draw a picture in segments, each in its mean colour."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 from unweave.data.atomic import replace_file
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     from unweave.group.images import segment
     from unweave.report.png import encode
 

@@ -1,9 +1,10 @@
-"""``unweave show``: a saved model in the terminal."""
+"""Run ``unweave show``: show a saved model in the terminal."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from unweave.cli.options import Settings
 from unweave.cli.output import names_of, numbered_as, open_model
 from unweave.cli.say import Speaker
 from unweave.cli.work import finite
@@ -11,7 +12,7 @@ from unweave.cli.work import finite
 _MOST = 20
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     model, recipe, extra = open_model(settings.model)
     Z = np.asarray(model.components_, dtype=np.float64)
