@@ -94,9 +94,9 @@ def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
     "auto" is the criterion of :func:`choose`. It looks at 5000 rows at most, spread evenly (2000 documents; 2¹⁹ entries
     where some are hidden; 50 blocks of a table in blocks). It tries 1 to 20, and twice as many as long as the best is
     among the upper quarter. Errors at hidden entries and perplexities have one valley (except those of clusterings):
-    there it doubles from 1 until they rise, and then halves the gaps beside the best, by short fits. For Gaussian mixtures it takes steps of √2 above
-    20, and none where components lie side by side, which ``choice_.note`` says. No number is above 160 or a third of
-    the rows.
+    there it doubles from 1 until they rise, and then halves the gaps beside the best, by short fits. For Gaussian
+    mixtures it takes steps of √2 above 20, and none where components lie side by side, which ``choice_.note`` says. No
+    number is above 160 or a third of the rows.
     """
     estimator, X = unnamed(estimator, X)
     criterion = find_criterion(by, estimator, X)
