@@ -65,7 +65,7 @@ def _version(asked: bool) -> None:
 def top(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
-    """Taken before any verb."""
+    """Take the options that stand before any verb."""
 
 
 @app.command(rich_help_panel="Other", short_help="Compile every kernel once and keep it on disk.")

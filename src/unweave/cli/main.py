@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def sentence(error: Exception) -> str:
-    """An exception as one readable line."""
+    """Write an exception as one readable line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     from unweave.cli.say import as_typed

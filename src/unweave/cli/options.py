@@ -19,7 +19,7 @@ _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked on the command line; an option that a verb does not take keeps the value here."""
+    """Hold what was asked on the command line; an option that a verb does not take keeps the value here."""
 
     verb: str
     file: Path = Path()

@@ -16,7 +16,7 @@ from unweave.data.storage import as_dense
 if TYPE_CHECKING:
     from unweave.cli.work import Job
 
-_TAKEN = {"row", "component", "group", "topic"}  # columns of the tables that are written, not of the file
+_TAKEN = {"component", "group", "topic"}  # names of the first column of components.csv
 
 
 def write_files(job: Job, folder: Path) -> list[str]:
@@ -46,7 +46,7 @@ def _asked(job: Job) -> str:
 
 
 def tables_of(job: Job) -> dict[str, Any]:
-    """Frames to be written, by file name."""
+    """Make the frames to be written, by file name."""
     names = job.ready.rows or [str(i + 1) for i in range(job.ready.shape[0])]
     tables: dict[str, Any] = {}
     if hasattr(job.model, "labels_"):
@@ -59,7 +59,7 @@ def tables_of(job: Job) -> dict[str, Any]:
 
 
 def codes_frame(model, codes, names: list[str]):
-    """One line per row: its name, then its code."""
+    """Make a frame with one line per row: its name, then its code."""
     import polars
 
     U = as_dense(codes)
@@ -68,14 +68,17 @@ def codes_frame(model, codes, names: list[str]):
 
 
 def numbered_as(model) -> tuple[str, int]:
-    """What a component is called and the number of the first: topics as in ``describe()`` and on the map, from 0."""
+    """Say what a component is called and the number of the first.
+
+    Topics as in ``describe()`` and on the map, from 0.
+    """
     if hasattr(model, "topics_"):
         return "topic", 0
     return ("group" if hasattr(model, "labels_") else "component"), 1
 
 
 def groups_frame(model, X, names: list[str]):
-    """One line per row: its name, its group (from 1), and the distance to the group's centre."""
+    """Make a frame with one line per row: its name, its group (from 1), and the distance to its centre."""
     import polars
 
     labels = np.asarray(model.predict(X))
@@ -84,12 +87,12 @@ def groups_frame(model, X, names: list[str]):
 
 
 def filled_frame(model, table: NamedTable):
-    """The table with its holes filled by a model that gives back the kind of table it was handed."""
+    """Fill the holes of a table by a model that gives back the kind of table it was handed."""
     return named_frame(model.transform(table), table)
 
 
 def named_frame(frame, table: NamedTable):
-    """A frame with the names of the rows of a table before it, where there are any."""
+    """Put the names of the rows of a table before a frame, where there are any."""
     import polars
 
     if table.rows is None:
@@ -99,7 +102,7 @@ def named_frame(frame, table: NamedTable):
 
 
 def components_frame(job: Job):
-    """One line per component, in the units of the file where that means something (centres of groups)."""
+    """Make a frame with one line per component, centres of groups in the units of the file."""
     import polars
 
     Z = np.asarray(job.model.components_, dtype=np.float64)
@@ -111,7 +114,7 @@ def components_frame(job: Job):
 
 
 def unique(names: list[str], taken: set[str]) -> list[str]:
-    """Names as they are, those already taken with a number behind them."""
+    """Number names that are already taken; others stay as they are."""
     seen, out = set(taken), []
     for name in names:
         new, i = name, 2
@@ -133,7 +136,7 @@ def write_frame(path: Path, frame) -> None:
 
 
 def without_formulas(frame):
-    """The frame with :func:`no_formula` of every text, names of columns included."""
+    """Apply :func:`no_formula` to every text of a frame, names of columns included."""
     import polars
 
     names = polars.DataFrame({"name": frame.columns}).select(no_formula(polars.col("name")))["name"].to_list()
@@ -143,7 +146,7 @@ def without_formulas(frame):
 
 
 def no_formula(text):
-    """Texts that a spreadsheet would run (=, +, -, @, tab or line break first) with an apostrophe before them.
+    """Put an apostrophe before texts that a spreadsheet would run (=, +, -, @, tab or line break first).
 
     Numbers stay numbers, also those that are names (-1.5). Reading the file does not take the apostrophe away; the
     model file has every name as it was.
@@ -178,7 +181,7 @@ def recipe_of(saved: dict | None) -> Recipe | None:
 
 
 def names_of(model, n: int) -> list[str]:
-    """Names of the `n` columns of a model's components; a column of levels has one for each of them."""
+    """Name the `n` columns of a model's components; a column of levels has one for each of them."""
     from unweave.report.view import column_names, has_names
 
     return column_names(model, None) if has_names(model, None) else [f"column {j + 1}" for j in range(n)]

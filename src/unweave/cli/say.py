@@ -27,17 +27,17 @@ class Speaker:
         self.notes: list[str] = []
 
     def note(self, text: str) -> None:
-        """A decision or a warning; also part of the JSON."""
+        """Say a decision or a warning, which is also part of the JSON."""
         self.notes.append(as_typed(text))
         self.line(f"  {self.notes[-1]}")
 
     def line(self, text: str = "") -> None:
-        """A line on stderr."""
+        """Print a line on stderr."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
     def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
-        """A small table on stderr, drawn by rich; cells are plain text, never markup."""
+        """Draw a small table on stderr by rich; cells are plain text, never markup."""
         if self.quiet or self.as_json:
             return
         from rich.console import Console
@@ -52,14 +52,14 @@ class Speaker:
         Console(stderr=True).print(drawn)
 
     def result(self, values: dict[str, Any]) -> None:
-        """The outcome as JSON on stdout, when asked for."""
+        """Print the outcome as JSON on stdout, when asked for."""
         if self.as_json:
             json.dump({**values, "notes": self.notes}, sys.stdout, indent=2, default=_plain, ensure_ascii=False)
             sys.stdout.write("\n")
 
     @contextmanager
     def hearing(self) -> Iterator[None]:
-        """Warnings raised inside become notes."""
+        """Turn warnings raised inside into notes."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", UserWarning)
             yield
@@ -86,7 +86,7 @@ def _option(found: re.Match) -> str:
 
 
 def printable(text: str) -> str:
-    """Text from a file without the control characters that could move the cursor of a terminal."""
+    """Replace the control characters of a text that could move the cursor of a terminal."""
     return "".join(c if c.isprintable() else "�" for c in str(text))
 
 

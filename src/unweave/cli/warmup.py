@@ -22,7 +22,7 @@ ROWS, COLUMNS = 40, 12
 
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
-    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
+    """Make tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
     ``similar`` (dense and sparse), ``symbols``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
@@ -57,7 +57,7 @@ def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
 
 
 def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
-    """(name, constructor, tables it is fitted on)."""
+    """List (name, constructor, tables it is fitted on)."""
     import unweave
 
     short = {"max_iter": 3, "random_state": 0}
@@ -104,7 +104,7 @@ def _factorization(**options: Any) -> Any:
 
 
 def _factorizations() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
-    """Generic factorisations that reach the kernels of the other losses and constraints."""
+    """List factorisations that reach the kernels of the other losses and constraints."""
     yield "Factorization", _factorization, ("dense", "sparse", "nan")
     for loss in ("huber", "absolute"):
         yield f"Factorization {loss}", partial(_factorization, loss=loss), ("dense", "nan")
@@ -152,7 +152,7 @@ def _silhouette(X: Table) -> Any:
 
 
 def jobs() -> Iterator[Job]:
-    """Every job of the warm-up as (what it is, what to call)."""
+    """List every job of the warm-up as (what it is, what to call)."""
     yield "reading large files of numbers", _read_numbers
     made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
     yield "counting words", _count_words

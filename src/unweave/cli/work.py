@@ -21,7 +21,7 @@ from unweave.data.recipe import Recipe, prepare
 
 @dataclass
 class Job:
-    """A file under way to an answer: the table as read and as the model takes it, and the model."""
+    """Hold a file under way to an answer: the table as read and as the model takes it, and the model."""
 
     settings: Settings
     speaker: Speaker
@@ -35,7 +35,7 @@ class Job:
 
 
 def read_table(settings: Settings, speaker: Speaker) -> NamedTable:
-    """The file as a table; what was decided is said."""
+    """Read the file as a table and say what was decided."""
     from unweave.data.readers import read
 
     table = read(settings.file, **reading(settings))
@@ -49,7 +49,7 @@ def read_table(settings: Settings, speaker: Speaker) -> NamedTable:
 
 
 def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:
-    """The file as a table of which most is known; ratings are refused with what to do `instead`."""
+    """Read a table of which most is known; ratings are refused with what to do `instead`."""
     table = read_table(settings, speaker)
     if table.missing == "zeros":
         raise ValueError(f"{settings.file} holds ratings, most of them unknown: {instead}")
@@ -59,7 +59,7 @@ def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable
 def ready(
     settings: Settings, speaker: Speaker, table: NamedTable, *, centre: bool = True
 ) -> tuple[NamedTable, Recipe, str]:
-    """The table as a model takes it, the recipe, and the Python that prepares it; what was decided is said."""
+    """Prepare the table for a model, say what was decided, and give the recipe and the Python that does the same."""
     prepared, recipe = prepare(table, scale=settings.scale, centre=centre)
     for note in recipe.notes:
         speaker.note(note)
@@ -68,12 +68,12 @@ def ready(
 
 
 def holes(table: NamedTable) -> str:
-    """The argument `missing` as Python, where it is needed."""
+    """Write the argument `missing` as Python, where it is needed."""
     return f", missing={table.missing!r}" if table.missing else ""
 
 
 def asked_count(settings: Settings, table: NamedTable, most: int) -> int | str:
-    """The number of components asked for, or "auto", which a model finds out in its fit.
+    """Return the number of components asked for, or "auto", which a model finds out in its fit.
 
     A number that the table cannot have is an error.
     """
@@ -85,7 +85,7 @@ def asked_count(settings: Settings, table: NamedTable, most: int) -> int | str:
 
 
 def reading(settings: Settings) -> dict[str, Any]:
-    """The options of the command line as arguments of :func:`unweave.read`, where they are not the defaults."""
+    """Return the options of the command line as arguments of :func:`unweave.read`, where they are not the defaults."""
     given: dict[str, Any] = {}
     for name, (_, default) in READING.items():
         value = getattr(settings, name)
@@ -99,7 +99,7 @@ def reading(settings: Settings) -> dict[str, Any]:
 
 
 def read_line(settings: Settings) -> str:
-    """The Python that reads the file the same way."""
+    """Write the Python that reads the file the same way."""
     more = "".join(f", {name}={value!r}" for name, value in reading(settings).items())
     return f"table = unweave.read({str(settings.file)!r}{more})"
 
@@ -135,14 +135,14 @@ def say_choice(job: Job) -> None:
 
 
 def count_of(model: Any) -> int:
-    """How many components a fitted model has, those that carry biases left aside."""
+    """Count the components of a fitted model, those that carry biases left aside."""
     from unweave.report.view import components_of
 
     return len(components_of(model))
 
 
 def stem(path: Path) -> str:
-    """The name of a file without its suffixes."""
+    """Strip a file name of its suffixes."""
     name = path.resolve().name
     while "." in name.lstrip(".") and len(Path(name).suffix) <= 9:
         name = Path(name).stem
@@ -150,7 +150,7 @@ def stem(path: Path) -> str:
 
 
 def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[str, Any]:
-    """What a program wants to know of a fit."""
+    """Collect what a program wants to know of a fit."""
     model, certificate = job.model, job.model.certificate_
     return {
         "verb": job.settings.verb, "file": str(job.settings.file), "rows": job.ready.shape[0],
@@ -162,12 +162,12 @@ def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[st
 
 
 def finite(value) -> float | None:
-    """A number for JSON, which knows no infinity."""
+    """Make a number fit for JSON, which knows no infinity."""
     return float(value) if value is not None and np.isfinite(value) else None
 
 
 def command_line(settings: Settings) -> str:
-    """The command as it would be typed again."""
+    """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, str(settings.file)]
     words += ["-k", str(settings.k)] if settings.k != "auto" else []
     return shlex.join(words)

@@ -24,7 +24,7 @@ _SCORES = 8_000_000  # scores in memory at a time
 
 
 def is_model(thing) -> bool:
-    """Whether this is a model that can be asked, rather than an array of answers."""
+    """Tell whether this is a model that can be asked, rather than an array of answers."""
     return hasattr(thing, "fit") or hasattr(thing, "recommend")
 
 
@@ -60,7 +60,7 @@ class Answers:
             raise ValueError(f"the model knows {width} items, the test part has {self.shape[1]}: split one table")
 
     def entries(self, rows: NDArray, columns: NDArray) -> NDArray:
-        """Predictions at pairs of positions, in data units."""
+        """Predict the entries at pairs of positions, in data units."""
         if hasattr(self.model, "predict_entries"):
             return self.model.predict_entries(rows, columns, given=self.given)
         if self.given is None and _predicts_pairs(self.model):
@@ -75,7 +75,7 @@ class Answers:
         return out
 
     def lists(self, users: NDArray, n: int) -> NDArray:
-        """Positions of the n items that each user is recommended, best first; -1 ends a short list."""
+        """List the positions of the n items that each user is recommended, best first; -1 ends a short list."""
         if hasattr(self.model, "predict_entries"):
             return self.model.recommend(users, n, given=self.given)[0]
         if hasattr(self.model, "recommend"):
@@ -88,7 +88,7 @@ class Answers:
         return out
 
     def scores(self, users: NDArray) -> Iterator[tuple[int, NDArray]]:
-        """(place of the first user, scores of every item) for some users at a time, theirs to overwrite."""
+        """Give (place of the first user, scores of every item) for some users at a time, theirs to overwrite."""
         codes = self.codes()
         size = max(1, _SCORES // max(1, self.shape[1]))
         for start, stop in parallel.chunks(len(users), size):
@@ -99,7 +99,7 @@ class Answers:
             yield start, block if block.flags.writeable else block.copy()
 
     def codes(self):
-        """Codes of all users of the table."""
+        """Return codes of all users of the table."""
         if self._codes is None:
             self._codes = self.model.codes_for(self.given) if hasattr(self.model, "codes_for") else self._transformed()
         return self._codes
@@ -116,7 +116,7 @@ class Answers:
 
 
 def _rows_of(given, users: NDArray):
-    """Some rows of a table of any kind, without its names."""
+    """Return some rows of a table of any kind, without its names."""
     return take_rows(given.X if isinstance(given, NamedTable) else given, users)
 
 
@@ -158,7 +158,7 @@ def best_columns(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
 
 
 def _candidates(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """Places that hold one of the n highest scores of their row, and a few more, ties among them.
+    """Find places that hold one of the n highest scores of their row, and a few more, ties among them.
 
     The columns are cut into many groups. The n-th highest of their maxima is a bound that n scores reach, and few
     others: finding it takes one pass over the scores, a seventh of the time that partitioning them takes.

@@ -52,27 +52,27 @@ class Baseline(BaseEstimator):
         return self
 
     def codes_for(self, X=None) -> NDArray:
-        """Codes of the rows of a table, each from its own known entries; without a table, those of the fit."""
+        """Find codes of the rows of a table, each from its own known entries; without a table, those of the fit."""
         check_is_fitted(self)
         return self.codes_ if X is None else self._code(known_csr(check_table(self, X, "auto", reset=False)))
 
     def inverse_transform(self, U) -> NDArray:
-        """The predictions for codes U."""
+        """Predict the rows of codes U."""
         return np.asarray(U) @ self.components_
 
     def complete(self, X) -> NDArray:
-        """Predictions for every entry of the rows of a table, known or not, as a dense table."""
+        """Predict every entry of the rows of a table, known or not, as a dense table."""
         check_is_fitted(self)
         return self.inverse_transform(self.codes_for(X))
 
     def predict(self, X) -> NDArray:
-        """Predictions for every entry of a dense table; :meth:`complete` takes sparse ones too."""
+        """Predict every entry of a dense table; :meth:`complete` takes sparse ones too."""
         check_is_fitted(self)
         refuse_sparse(X)
         return self.complete(X)
 
     def predict_entries(self, rows, columns, *, given=None) -> NDArray:
-        """Predictions at pairs of positions; the rows are those of the fit, or of the table `given`."""
+        """Predict entries at pairs of positions; the rows are those of the fit, or of the table `given`."""
         U, H = self.codes_for(given), np.ascontiguousarray(self.components_.T)
         rows, columns = np.asarray(rows), np.asarray(columns)
         if rows.shape != columns.shape or rows.ndim != 1:
@@ -86,7 +86,7 @@ class Baseline(BaseEstimator):
         return out
 
     def recommend(self, users, n: int = 10, *, exclude_seen: bool = True, given=None) -> tuple[NDArray, NDArray]:
-        """The n items with the highest prediction for each user, ``(positions, scores)``; of equals the first.
+        """List the n items with the highest prediction for each user, ``(positions, scores)``; of equals the first.
 
         `users` are positions in the table of the fit, or in the table `given`, whose known entries are then what was
         seen. A list that is too short ends in -1 with the score -inf.
@@ -114,7 +114,7 @@ class Baseline(BaseEstimator):
 
 
 class Mean(Baseline):
-    """x_ij ≈ μ, the mean of all known entries: the error of knowing nothing about users and items.
+    """Predict μ, the mean of all known entries: the error of knowing nothing about users and items.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Mean(Baseline):
 
 
 class Biases(Baseline):
-    """x_ij ≈ μ + a_i + b_j: generous users and good items, no taste.
+    """Predict μ + a_i + b_j: generous users and good items, no taste.
 
     b_j = Σ_i (x_ij − μ) / (d + n_j) over the n_j known entries of column j, then
     a_i = Σ_j (x_ij − μ − b_j) / (d' + n_i) over the n_i of row i. The damping pulls biases with few entries to zero.
@@ -179,7 +179,7 @@ class Biases(Baseline):
 
 
 class MeanImputedSVD(Baseline):
-    """Holes filled with the mean of their column, then the singular value decomposition of rank k.
+    """Fill holes with the mean of their column, then predict by the singular value decomposition of rank k.
 
     x_ij ≈ b_j + (r_i V Vᵀ)_j, where r_ij = x_ij − b_j at the known entries and 0 elsewhere, b_j is the mean of column j
     (of everything where the column is empty) and V are the k leading right singular vectors of R = (r_ij). R is sparse,
@@ -223,7 +223,7 @@ class MeanImputedSVD(Baseline):
 
 
 class Popularity(Baseline):
-    """The score of an item is the number of users who have it: everybody is recommended the same, less what they know.
+    """Score an item by the number of users who have it: everybody is recommended the same, less what they know.
 
     Examples
     --------
@@ -243,6 +243,6 @@ class Popularity(Baseline):
 
 
 def _damped(places: NDArray, values: NDArray, size: int, damping: float) -> NDArray[np.float64]:
-    """Sums of the values at each place, over their number and the damping; 0 where there are none."""
+    """Sum the values at each place, over their number and the damping; 0 where there are none."""
     counts = np.bincount(places, minlength=size) + damping
     return np.bincount(places, values, size) / np.where(counts > 0, counts, 1)

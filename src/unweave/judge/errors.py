@@ -13,7 +13,7 @@ from unweave.solve.warn import warn_user
 
 
 def rmse(predicted, truth, *, given=None) -> float:
-    """Root mean square error, √(Σ (p − x)² / N) over the N known entries of the truth. Less is better.
+    """Compute the root mean square error, √(Σ (p − x)² / N) over the N known entries of the truth. Less is better.
 
     Large errors count most; it is in the units of the ratings.
 
@@ -37,7 +37,7 @@ def rmse(predicted, truth, *, given=None) -> float:
 
 
 def mae(predicted, truth, *, given=None) -> float:
-    """Mean absolute error, Σ |p − x| / N over the N known entries of the truth. Less is better.
+    """Compute the mean absolute error, Σ |p − x| / N over the N known entries of the truth. Less is better.
 
     As :func:`rmse`, but an error of 2 counts as two errors of 1.
 
@@ -48,7 +48,7 @@ def mae(predicted, truth, *, given=None) -> float:
 
 
 def differences(predicted, truth, given=None) -> NDArray[np.float64]:
-    """Prediction less truth at the known entries, in float64."""
+    """Subtract the truth from the prediction at the known entries, in float64."""
     if not isinstance(truth, NamedTable) and np.ndim(truth) == 1:
         if is_model(predicted):
             raise TypeError("a model is compared with a table of ratings, not with a list of numbers")
@@ -70,7 +70,7 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
 
 
 def _in_places(model, truth, given):
-    """`truth` with its ids in the places that they have in the model; ratings of ids it lacks are left out, aloud."""
+    """Put the ids of `truth` in the places that they have in the model; say how many ratings it lacks ids for."""
     users = getattr(model, "user_ids_", None) if given is None else None
     items = getattr(model, "item_ids_", None)
     found = matched(truth, None if users is None else list(users), None if items is None else list(items))

@@ -25,7 +25,7 @@ from unweave.judge.matching import ids_of
 
 
 def precision_at(recommended, relevant, n: int = 10, *, given=None) -> float:
-    """|L ∩ R| / n, the share of the list that is relevant; mean over users. More is better.
+    """Compute |L ∩ R| / n, the share of the list that is relevant; mean over users. More is better.
 
     A list that is too short is still divided by n. With one relevant item per user (leave-last-out) it is at most 1/n:
     compare it between models, not between data sets.
@@ -50,7 +50,7 @@ def precision_at(recommended, relevant, n: int = 10, *, given=None) -> float:
 
 
 def recall_at(recommended, relevant, n: int = 10, *, given=None) -> float:
-    """|L ∩ R| / |R|, the share of the relevant items that the list holds; mean over users. More is better.
+    """Compute |L ∩ R| / |R|, the share of the relevant items that the list holds; mean over users. More is better.
 
     A user with more than n relevant items cannot reach 1. Parameters as in :func:`precision_at`.
 
@@ -62,7 +62,7 @@ def recall_at(recommended, relevant, n: int = 10, *, given=None) -> float:
 
 
 def map_at(recommended, relevant, n: int = 10, *, given=None) -> float:
-    """Mean average precision: Σ_{i ≤ n, L_i ∈ R} |L_{1..i} ∩ R| / i, divided by min(n, |R|); mean over users.
+    """Compute the mean average precision, Σ_{i ≤ n, L_i ∈ R} |L_{1..i} ∩ R| / i over min(n, |R|); mean over users.
 
     The earlier the hits, the more. The best list has 1. Parameters as in :func:`precision_at`.
 
@@ -74,7 +74,7 @@ def map_at(recommended, relevant, n: int = 10, *, given=None) -> float:
 
 
 def ndcg_at(recommended, relevant, n: int = 10, *, given=None) -> float:
-    """Σ_{i ≤ n, L_i ∈ R} 1 / log₂(i + 1), divided by its largest value Σ_{i ≤ min(n, |R|)} 1 / log₂(i + 1).
+    """Compute Σ_{i ≤ n, L_i ∈ R} 1 / log₂(i + 1) over its largest value Σ_{i ≤ min(n, |R|)} 1 / log₂(i + 1).
 
     Normalised discounted cumulative gain with gains 0 and 1, mean over users. The best list has 1. Parameters as in
     :func:`precision_at`. Reference: Järvelin and Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
@@ -87,7 +87,9 @@ def ndcg_at(recommended, relevant, n: int = 10, *, given=None) -> float:
 
 
 def coverage(recommended, items, n: int = 10, *, given=None) -> float:
-    """Share of all items that occur in somebody's list of n. A model that shows everybody the same has little.
+    """Compute the share of all items that occur in somebody's list of n.
+
+    A model that shows everybody the same has little.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ def coverage(recommended, items, n: int = 10, *, given=None) -> float:
 
 
 def relevant_items(ratings, at_least: float):
-    """The ratings of at least so much, as a table of the same kind: what a user liked.
+    """Take the ratings of at least so much, as a table of the same kind: what a user liked.
 
     >>> import numpy as np
     >>> relevant_items(np.array([[5.0, 2.0], [np.nan, 4.0]]), 4).tolist()
@@ -128,7 +130,7 @@ def relevant_items(ratings, at_least: float):
 
 @dataclass(frozen=True)
 class Hits:
-    """Which places of the lists hold a relevant item (users × n), and how many relevant items each user has."""
+    """Hold which places of the lists hold a relevant item (users × n), and how many relevant items each user has."""
 
     found: NDArray
     counts: NDArray
@@ -155,7 +157,7 @@ class Hits:
 
 
 def hits_of(recommended, relevant, n: int, given=None) -> Hits:
-    """Hits of the users who have a relevant item."""
+    """Find the hits of the users who have a relevant item."""
     n, entries = whole(n, "n", 1), KnownEntries(relevant, "relevant")
     users = np.flatnonzero(entries.counts)
     if not len(users):
@@ -171,7 +173,7 @@ def hits_of(recommended, relevant, n: int, given=None) -> Hits:
 
 
 def count_hits(lists: NDArray, relevant: sp.csr_array, users: NDArray) -> Hits:
-    """Hits of lists of positions, one for each of `users`."""
+    """Find the hits of lists of positions, one for each of `users`."""
     m = relevant.shape[1]
     counts = np.diff(relevant.indptr)
     # Rows and columns in one number, ascending because the CSR array is sorted: one search finds them all.
@@ -182,7 +184,7 @@ def count_hits(lists: NDArray, relevant: sp.csr_array, users: NDArray) -> Hits:
 
 
 def _positions(recommended, ids: list | None, m: int, n: int) -> NDArray:
-    """Lists as positions, cut after n; ids are looked up."""
+    """Read lists as positions, cut after n; ids are looked up."""
     lists = np.asarray(recommended)
     if lists.ndim != 2 or lists.shape[1] < n:
         raise ValueError(
@@ -216,7 +218,7 @@ _SORTED_ROWS = 32  # rows of a task
 
 
 def auc(scores, relevant, *, given=None) -> float:
-    """Area under the ROC curve: #{(r, o): s_r > s_o} + ½·#{(r, o): s_r = s_o}, over |R|·|O|; mean over users.
+    """Compute the area under the ROC curve, #{s_r > s_o} + ½·#{s_r = s_o} over |R|·|O|; mean over users.
 
     R are a user's relevant items, O all others that the user has not seen. 0.5 is chance, 1 is best. It looks at the
     whole order where :func:`ndcg_at` looks at its top. Users without a relevant item, or without any other, do not
@@ -248,7 +250,7 @@ def auc(scores, relevant, *, given=None) -> float:
 
 
 def auc_of_users(scores, relevant, users: NDArray, given=None) -> NDArray:
-    """The area of each of these users, those who have none left out."""
+    """Compute the area of each of these users, those who have none left out."""
     wanted = KnownEntries(relevant, "relevant").csr()
     if is_model(scores):
         answers = Answers(scores, relevant, given)
@@ -281,7 +283,7 @@ def _blocks(scores, shape: tuple, users: NDArray) -> Iterator[tuple[int, NDArray
 
 
 def _areas(block: NDArray, wanted, seen, users: NDArray, out: NDArray) -> None:
-    """Areas of the users of a block. Each row is sorted once; the relevant ones are then found in it."""
+    """Compute the areas of the users of a block. Each row is sorted once; the relevant ones are then found in it."""
     np.maximum(block, np.finfo(block.dtype).min, out=block)  # -inf is about to mean: does not count
     relevant = [block[i, _row_of(wanted, user)] for i, user in enumerate(users)]
     if seen is not None:
@@ -301,7 +303,7 @@ def _row_of(table, user: int) -> NDArray:
 
 
 def _area(relevant: NDArray, others: NDArray) -> float:
-    """Area from the scores of the relevant and, ascending and -inf where they do not count, of the others."""
+    """Compute the area from the scores of the relevant and of the others (ascending, -inf where they do not count)."""
     first = int(np.searchsorted(others, -np.inf, side="right"))
     others = others[first:]
     if not len(relevant) or not len(others):

@@ -14,7 +14,7 @@ from unweave.data.named import NamedTable
 
 
 def share(value, name: str) -> float:
-    """A number strictly between 0 and 1, or an error that names the argument.
+    """Check that a number lies strictly between 0 and 1, or raise an error that names the argument.
 
     >>> share(0.2, "test")
     0.2
@@ -30,7 +30,7 @@ HOW = ("random", "last", "by-user")
 
 
 def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, random_state=None):
-    """Ratings in two parts of the same kind and shape, ``(train, test)``.
+    """Split ratings into two parts of the same kind and shape, ``(train, test)``.
 
     Sparse means unobserved: the stored entries of a sparse table are the ratings, stored zeros among them. Both parts
     keep the rows, columns, names, ids and times of the whole.
@@ -84,7 +84,7 @@ def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, rando
 
 
 def split_users(ratings, *, test=0.2, given=0.8, random_state=None):
-    """Users in two parts, those held out with some of their ratings given: ``(train, given, hidden)``.
+    """Split users into two parts, those held out with some of their ratings given: ``(train, given, hidden)``.
 
     Use it to ask how well a model serves users who come after the fit: fit on `train`, fold in `given`
     (``model.transform(given)``), and compare with `hidden`. :func:`judge` does so: ``judge(model, train, hidden,
@@ -127,7 +127,7 @@ def split_users(ratings, *, test=0.2, given=0.8, random_state=None):
 
 
 def strangers(train, test) -> tuple[int, int]:
-    """How many (users, items) of `test` do not occur in `train`.
+    """Count the (users, items) of `test` that do not occur in `train`.
 
     >>> import numpy as np
     >>> hole = np.nan
@@ -185,7 +185,7 @@ def _last(entries: KnownEntries, times: NDArray | None, n_last: int) -> NDArray:
 
 
 def _stable(keys: NDArray, size: int) -> NDArray:
-    """``argsort(keys, kind="stable")`` by counting: row t of the transpose lists the entries with key t in order."""
+    """Sort as ``argsort(keys, kind="stable")`` does, by counting: row t of the transpose lists the keys t in order."""
     n = len(keys)
     index = np.int32 if max(n, size) < 2**31 else np.int64
     once = sp.csr_array((np.ones(n, np.bool_), keys.astype(index), np.arange(n + 1, dtype=index)), shape=(n, size))
@@ -193,14 +193,14 @@ def _stable(keys: NDArray, size: int) -> NDArray:
 
 
 def _place_in_row(rows: NDArray) -> NDArray:
-    """0, 1, 2, … within every run of equal numbers of an ascending array."""
+    """Number 0, 1, 2, … within every run of equal numbers of an ascending array."""
     places = np.arange(len(rows))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     return places - np.repeat(starts, np.diff(starts, append=len(rows)))
 
 
 def _new(asked: NDArray, known: NDArray, size: int) -> int:
-    """How many of `size` places occur in `asked` but not in `known`."""
+    """Count how many of `size` places occur in `asked` but not in `known`."""
     new = np.zeros(size, bool)
     new[asked] = True
     new[known] = False
@@ -208,7 +208,7 @@ def _new(asked: NDArray, known: NDArray, size: int) -> int:
 
 
 def _note(entries: KnownEntries, out: NDArray, asked: NDArray | None = None) -> str:
-    """What the test part (`asked`, or all that is `out` of the training part) has that the training part lacks."""
+    """Say what the test part (`asked`, or all that is `out` of the training part) has that the training part lacks."""
     asked = out if asked is None else asked
     users, items = (
         _new(places[asked], places[~out], size)

@@ -26,7 +26,7 @@ _LESS_IS_BETTER = ("RMSE", "MAE")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What :func:`judge` returns: a line for the model and one for each baseline. ``print`` it, or take ``as_dict()``.
+    """Hold what :func:`judge` found: a line for the model and one for each baseline. ``print`` it, or ``as_dict()``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Verdict:
         return next(iter(self.scores))
 
     def best(self, measure: str) -> str:
-        """The name with the best value of a measure; the model only if it beats every baseline.
+        """Name the best by a measure; the model only if it beats every baseline.
 
         >>> Verdict("ratings", {"PCA": {"RMSE": 0.9}, "Mean": {"RMSE": 1.1}}, {}).best("RMSE")
         'PCA'
@@ -62,7 +62,7 @@ class Verdict:
         return min(names, key=lambda name: sign * self.scores[name][measure])
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain dicts, lists, texts and numbers, ready for JSON."""
+        """Return everything as plain dicts, lists, texts and numbers, ready for JSON."""
         scores = {name: dict(values) for name, values in self.scores.items()}
         return {"kind": self.kind, "scores": scores, "test": dict(self.test), "notes": list(self.notes)}
 
@@ -82,7 +82,7 @@ class Verdict:
 def judge(
     model, train, test, *, n: int = 10, kind: str = "ratings", at_least: float | None = None, given=None
 ) -> Verdict:
-    """A fitted model on ratings it has not seen, beside baselines fitted on the same training part.
+    """Judge a fitted model on ratings it has not seen, beside baselines fitted on the same training part.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ Measure = Callable[[Any, Any], dict[str, float]]
 
 
 def _in_places(train, test, given) -> tuple[Any, Any, list[str]]:
-    """(test, given, what was left out) with ids in the places that they have in train; those it lacks have none.
+    """Put the ids of test and given in the places that they have in train, and say what was left out.
 
     With `given` the users are not those of train, and only the items are matched.
     """
@@ -193,7 +193,7 @@ def _baselines(train, kind: str, notes: list[str]) -> list[Baseline]:
 
 
 def _given(model, train, given):
-    """What the model is told of the users: what was asked for; nothing if it knows them; else the training part."""
+    """Say what the model is told of the users: what was asked for; nothing if it knows them; else the training part."""
     knows = isinstance(model, Baseline) or hasattr(model, "recommend")
     return given if given is not None or knows else train
 

@@ -21,7 +21,7 @@ _NAMES = 200
 
 
 def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None) -> dict:
-    """Everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
+    """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
 
 
 def check_described(model: Any, before: str) -> None:
-    """ValueError unless a model is fitted and has components."""
+    """Raise ValueError unless a model is fitted and has components."""
     if described(model):
         return
     name, learned = type(model).__name__, [key for key in vars(model) if key.endswith("_") and key[0] != "_"]
@@ -70,7 +70,7 @@ def check_described(model: Any, before: str) -> None:
 
 
 def plain_lines(text: str) -> str:
-    """Lines of code or text, each printable, at most 400 of them."""
+    """Clean lines of code or text: each printable, at most 400 of them."""
     return "\n".join(plain(line, 500) for line in str(text).splitlines()[:400])
 
 
@@ -127,7 +127,7 @@ def _shape(model: Any, view: View | None) -> list[int | None]:
 
 
 def _parameters(model: Any) -> list[list]:
-    """(name, value, whether it was changed) of every parameter, changed ones first."""
+    """List (name, value, whether it was changed) of every parameter, changed ones first."""
     defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
     out = []
     for name, value in model.get_params(deep=False).items():
@@ -160,7 +160,7 @@ def _number(value: Any) -> float | int | None:
 
 
 def _history(history: Any) -> dict | None:
-    """At most 300 iterations: close together at first, where most happens, then evenly spaced."""
+    """Keep at most 300 iterations: close together at first, where most happens, then evenly spaced."""
     if history is None or not len(history):
         return None
     record = history.as_dict()
@@ -186,7 +186,7 @@ def _ridge_path(model: Any) -> list[list[float]] | None:
 
 
 def _tidy(value: Any) -> Any:
-    """The same with numbers that JSON does not know as None."""
+    """Replace numbers that JSON does not know by None."""
     if isinstance(value, dict):
         return {str(key): _tidy(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -200,7 +200,7 @@ _NEVER = ("callback", "verbose")
 
 
 def shown(value: Any) -> str:
-    """A parameter in words: its repr, cut; an array by its shape."""
+    """Write a parameter in words: its repr, cut; an array by its shape."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
     if callable(value) and hasattr(value, "__name__"):
@@ -212,7 +212,7 @@ def shown(value: Any) -> str:
 
 
 def lines_for(model: Any, view: View | None) -> str:
-    """Import, read, fit, report: with the parameters that differ from their defaults.
+    """Write lines that import, read, fit and report, with the parameters that differ from their defaults.
 
     >>> import unweave
     >>> print(lines_for(unweave.NMF(3, random_state=0), None))
@@ -240,7 +240,7 @@ def lines_for(model: Any, view: View | None) -> str:
 
 
 def _has_literal(value: Any) -> bool:
-    """Whether repr is Python that means the same."""
+    """Tell whether repr is Python that means the same."""
     if isinstance(value, list | tuple):
         return len(value) <= 100 and all(map(_has_literal, value))
     if isinstance(value, dict):

@@ -25,7 +25,7 @@ _BELOW = "#D55E00"
 
 
 def plot(model: Any, data: Any = None) -> Figure:
-    """A figure of the factors: pictures, bars or topics; for groups a scatter; for axes of variance the scree too.
+    """Draw the factors: pictures, bars or topics; for groups a scatter; for axes of variance the scree too.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def plot(model: Any, data: Any = None) -> Figure:
 
 
 class _Top:
-    """What stands above the factors: the scatter of rows and the scree, if there are any."""
+    """Draw what stands above the factors: the scatter of rows and the scree, if there are any."""
 
     def __init__(self, model: Any, view: Any):
         self.scatter, self.groups = scatter_facts(model, view), group_facts(model, view)
@@ -127,7 +127,7 @@ _SPARK = 120, 28
 
 
 def card(model: Any) -> str:
-    """HTML of a model, fitted or not: what was asked, and once fitted what came out.
+    """Write the HTML of a model, fitted or not: what was asked, and once fitted what came out.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _outcome(model: Any) -> Markup | None:
 
 
 def _spark(model: Any) -> Markup | None:
-    """The objective's fall as a line as high as a word."""
+    """Draw the objective's fall as a line as high as a word."""
     history = getattr(model, "history_", None)
     if history is None or len(history) < 3:
         return None

@@ -19,7 +19,7 @@ _ENTRIES = 4_000_000
 
 
 def quality_facts(model: Any, view: View | None) -> dict | None:
-    """The share of the sum of squares, or of the variance for models that know means; None when nothing tells it."""
+    """Measure the share explained: of the variance for models that know means, else of the sum of squares."""
     ratio = getattr(model, "explained_variance_ratio_", None)
     if ratio is not None and hasattr(model, "noise_variance_"):
         return {"share": float(np.sum(ratio)), "of": "the variance", "seen": "every row"}
@@ -61,7 +61,7 @@ _SPEED = {"gaussian": 1.0, "poisson": 0.8}  # of an iteration, by the noise of t
 
 
 def held_out_facts(model: Any, view: View | None) -> dict:
-    """Errors of model and baselines on hidden entries, or the reason why there are none."""
+    """Measure the errors of model and baselines on hidden entries, or give the reason why there are none."""
     reason = _why_not(model, view)
     if reason:
         return {"skipped": reason}
@@ -105,7 +105,7 @@ def _why_not(model: Any, view: View | None) -> str:
 
 
 def loss_of(model: Any) -> Loss | None:
-    """The loss of a model; squared where it has none of its own, None where each column has another."""
+    """Return the loss of a model; squared where it has none of its own, None where each column has another."""
     loss = getattr(getattr(model, "_learned", None), "loss", None)
     if isinstance(loss, Loss):
         return loss
@@ -116,12 +116,15 @@ def loss_of(model: Any) -> Loss | None:
 
 
 def _of_chances(loss: Loss) -> bool:
-    """Whether the data are 0 or 1 and predictions the chance of 1, which can be compared with them."""
+    """Tell whether the data are 0 or 1 and predictions the chance of 1, which can be compared with them."""
     return loss.noise == "discrete" and not loss.predicts_names
 
 
 def _part(view: View, k: int, work: float) -> tuple[NDArray, NDArray]:
-    """Rows and columns to fit on: all, or as many as fit the time; of a wide sparse table the fullest columns."""
+    """Choose rows and columns to fit on: all, or as many as fit the time.
+
+    Of a wide sparse table the fullest columns.
+    """
     columns = np.arange(view.n_columns)
     if view.sparse and not view.unstored and view.n_columns > _COLUMNS:
         counts = np.bincount(view.X.indices, minlength=view.n_columns)
@@ -152,7 +155,7 @@ def _refit(model: Any, view: View, seen: NDArray) -> NDArray:
 
 
 class _Clock:
-    """A callback that ends a fit when its time is over."""
+    """End a fit when its time is over; a callback."""
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
@@ -162,7 +165,7 @@ class _Clock:
 
 
 def _compared(loss: Loss, view: View, hidden: Hidden, guess: NDArray) -> dict[str, Any]:
-    """Errors at the hidden entries: of the model, of column means, and of one mean."""
+    """Compare errors at the hidden entries: of the model, of column means, and of one mean."""
     seen, at = hidden.seen, (hidden.rows, hidden.columns)
     everything = float(seen[~np.isnan(seen)].mean())
     mean, _, counts = moments(seen)
@@ -186,14 +189,14 @@ def _mean_absolute(truth: NDArray, guess: NDArray, scale: float) -> float:
 
 
 def _mean_divergence(truth: NDArray, guess: NDArray, scale: float) -> float:
-    """KL divergence of an entry; no guess counts as less than a hundredth of the mean, where it would cost infinity."""
+    """Average the KL divergence; a guess counts as at least a hundredth of the mean, or 0 would cost infinity."""
     guess = np.maximum(guess, 0.01 * scale)
     ratio = np.where(truth > 0, truth, 1.0) / np.where(truth > 0, guess, 1.0)
     return float((truth * np.log(ratio) - truth + guess).mean())
 
 
 def _measure_for(loss: Loss) -> tuple[str, Callable[[NDArray, NDArray, float], float]]:
-    """What errors are called and how they are measured, as suits the loss."""
+    """Say what errors are called and how they are measured, as suits the loss."""
     if loss.noise == "poisson":
         return "Mean KL divergence", _mean_divergence
     if loss.reweights:  # absolute and Huber: losses that a few large errors do not rule

@@ -11,11 +11,11 @@ _KEPT = "\N{NO-BREAK SPACE}"  # between a number and its unit
 
 
 class Markup(str):
-    """Text that is HTML already; anything else is escaped before it enters a page."""
+    """Hold text that is HTML already; anything else is escaped before it enters a page."""
 
 
 def plain(value: Any, longest: int = _LONGEST) -> str:
-    """`value` as one printable line of at most `longest` characters.
+    """Write `value` as one printable line of at most `longest` characters.
 
     Control characters, direction overrides and halves of surrogate pairs become U+FFFD: they could hide or reverse what
     follows, or make a page that cannot be encoded.
@@ -30,12 +30,12 @@ def plain(value: Any, longest: int = _LONGEST) -> str:
 
 
 def clean(value: Any) -> Markup:
-    """`value` as escaped text."""
+    """Write `value` as escaped text."""
     return value if isinstance(value, Markup) else Markup(escape(plain(value, 100_000), quote=True))
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """An element; ``class_`` is written ``class``, other underscores hyphens, attributes that are None are left out.
+    """Write an element; ``class_`` is written ``class``, other underscores hyphens, and None leaves an attribute out.
 
     >>> print(tag("p", "1 < 2", class_="note", title='"'))
     <p class="note" title="&quot;">1 &lt; 2</p>
@@ -48,12 +48,12 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
 
 def join(children: Any, between: str = "") -> Markup:
-    """Escaped children one after the other; None and empty strings vanish."""
+    """Write escaped children one after the other; None and empty strings vanish."""
     return Markup(between.join(clean(child) for child in children if child is not None and child != ""))
 
 
 def label(value: Any, class_: str = "name") -> Markup:
-    """A name from the data on one line: cut by the width of its place, with up to 200 characters on hover.
+    """Write a name from the data on one line: cut by the width of its place, with up to 200 characters on hover.
 
     ``bdi`` keeps right-to-left names from reordering the numbers beside them.
     """
@@ -62,7 +62,7 @@ def label(value: Any, class_: str = "name") -> Markup:
 
 
 def lines(text: Any) -> Markup:
-    """Text of several lines, for ``pre``."""
+    """Write text of several lines, for ``pre``."""
     return join((clean(line) for line in str(text)[:20_000].splitlines()), "\n")
 
 

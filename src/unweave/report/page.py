@@ -21,7 +21,7 @@ _BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXE
 
 
 def render(facts: dict) -> str:
-    """One self-contained HTML page from what :func:`gather` collected; no model is needed.
+    """Make one self-contained HTML page from what :func:`gather` collected; no model is needed.
 
     Facts may come from a file that somebody else made: text is escaped, numbers are checked, and facts that do not fit
     raise ValueError.
@@ -39,7 +39,7 @@ def render(facts: dict) -> str:
 
 
 def story(facts: dict) -> list[Markup]:
-    """The header and the sections of one model's report; facts that do not fit raise ValueError."""
+    """Draw the header and the sections of one model's report; facts that do not fit raise ValueError."""
     version = facts.get("version") if isinstance(facts, dict) else None
     if version != VERSION:
         raise ValueError(
@@ -64,7 +64,7 @@ def write(model: Any, path: Any, data: Any = None, *, code: str | None = None, a
 
 
 def document(title: str, body: Iterable[Markup]) -> str:
-    """A whole page around the parts of its body."""
+    """Make a whole page around the parts of its body."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -149,7 +149,7 @@ def _code(facts: dict) -> Markup | None:
 
 
 def render_all(title: str, reports: Mapping[str, dict]) -> str:
-    """One self-contained HTML page from the facts (see :func:`gather`) of several models, each under a name.
+    """Make one self-contained HTML page from the facts (see :func:`gather`) of several models, each under a name.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from unweave.report.words import amount, superscript
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers from `low` to `high`, about `about` of them.
+    """Choose round numbers from `low` to `high`, about `about` of them.
 
     >>> nice_ticks(0, 97)
     [0.0, 20.0, 40.0, 60.0, 80.0]
@@ -27,7 +27,7 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def whole_ticks(low: float, high: float, about: int = 6) -> list[float]:
-    """Round whole numbers: for iterations and counts.
+    """Choose round whole numbers, for iterations and counts.
 
     >>> whole_ticks(1, 16)
     [5.0, 10.0, 15.0]
@@ -39,7 +39,7 @@ def whole_ticks(low: float, high: float, about: int = 6) -> list[float]:
 
 
 def power_ticks(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them when few fit."""
+    """Choose ticks of a logarithmic axis: powers of ten, with 2 and 5 between them when few fit."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     every = max(1, math.ceil((last - first) / 6))
     steps = (1,) if last - first > 3 else (1, 2, 5)
@@ -48,7 +48,7 @@ def power_ticks(low: float, high: float) -> list[float]:
 
 
 def tick_captions(ticks: list[float]) -> tuple[list[str], str]:
-    """What stands beside the ticks, and the power of ten that all are to be multiplied by ("" if none).
+    """Say what stands beside the ticks, and the power of ten that all are to be multiplied by ("" if none).
 
     >>> tick_captions([0.0, 1e6, 2e6])
     (['0', '1', '2'], '×10⁶')
@@ -68,7 +68,7 @@ def tick_captions(ticks: list[float]) -> tuple[list[str], str]:
 
 
 def power_captions(ticks: list[float]) -> list[str]:
-    """What stands beside the ticks of a logarithmic axis."""
+    """Say what stands beside the ticks of a logarithmic axis."""
     out = []
     for tick in ticks:
         power = math.floor(math.log10(tick) + 1e-9)
@@ -86,7 +86,7 @@ _LETTER = 8.4  # how wide a digit may be drawn, on a narrow screen
 
 
 class Frame:
-    """A plotting area: ranges of data on two axes, and the elements drawn so far."""
+    """Hold a plotting area: ranges of data on two axes, and the elements drawn so far."""
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float], *, log: bool = False, height: int = HEIGHT):
         self.height, self.log = height, log
@@ -114,7 +114,7 @@ class Frame:
         self.elements.append(tag("text", text, class_=class_, text_anchor=anchor, **at, **more))
 
     def axes(self, x_label: str, y_label: str, x_ticks: Sequence[float]) -> None:
-        """Grid lines, ticks and the two labels."""
+        """Draw grid lines, ticks and the two labels."""
         foot = self.height - _BOTTOM
         captions, power = tick_captions(list(x_ticks))
         for value, caption in zip(x_ticks, captions):
@@ -125,7 +125,7 @@ class Frame:
         self.draw("line", x1=self.left, x2=float(WIDTH - _RIGHT), y1=float(foot), y2=float(foot), class_="rule")
 
     def _steps(self) -> tuple[list[float], list[str], str]:
-        """Ticks of the vertical axis, what stands beside them, and their power of ten."""
+        """Choose ticks of the vertical axis, what stands beside them, and their power of ten."""
         if self.log:
             values = power_ticks(*self.y_range)
             return values, power_captions(values), ""
@@ -148,14 +148,14 @@ class Frame:
             self.draw("circle", cx=x, cy=y, r=3, class_="dot")
 
     def svg(self, title: str) -> Markup:
-        """The chart, named for those who cannot see it."""
+        """Draw the chart, named for those who cannot see it."""
         return tag(
             "svg", *self.elements, viewBox=f"0 0 {WIDTH} {self.height}", role="img", aria_label=title, class_="chart"
         )
 
 
 def _wide(low: float, high: float) -> tuple[float, float]:
-    """A range of some width."""
+    """Widen a range that has no width."""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"an axis cannot run from {low} to {high}")
     if high > low:
@@ -173,7 +173,7 @@ def curve(
     counts: bool = False,
     start: float | None = None,
 ) -> Markup:
-    """A line chart; the vertical axis is logarithmic when the values span more than a factor of twenty.
+    """Draw a line chart; the vertical axis is logarithmic when the values span more than a factor of twenty.
 
     `counts` keeps the ticks below to whole numbers, `start` is where that axis begins.
     """
@@ -189,7 +189,7 @@ def curve(
 
 
 def scree(shares: Sequence[float], knee: int | None, used: int | None, of: str) -> Markup:
-    """Columns of falling shares, with the knee marked and the columns beyond `used` paler."""
+    """Draw columns of falling shares, with the knee marked and the columns beyond `used` paler."""
     shares = [100 * float(share) for share in shares]
     n = len(shares)
     frame = Frame((0.4, n + 0.6), (0.0, max(shares) * 1.12 or 1.0))
@@ -208,7 +208,7 @@ def scree(shares: Sequence[float], knee: int | None, used: int | None, of: str) 
 
 
 def running_total(shares: Sequence[float], used: int | None, of: str) -> Markup:
-    """The sum of the first shares, against how many are summed."""
+    """Draw the sum of the first shares, against how many are summed."""
     shares = [100 * float(share) for share in shares]
     n = len(shares)
     frame = Frame((0.4, n + 0.6), (0.0, 104.0))
@@ -231,12 +231,12 @@ _SIZE = 3.4
 
 
 def look_of(group: int) -> tuple[int, str]:
-    """Colour number and shape of a group; no two of the first 49 share both."""
+    """Choose colour number and shape of a group; no two of the first 49 share both."""
     return group % COLOURS, _SHAPES[(group + group // COLOURS) % len(_SHAPES)]
 
 
 def marker(shape: str, x: float, y: float, r: float = _SIZE) -> str:
-    """A shape about (x, y), as a piece of an SVG path."""
+    """Draw a shape about (x, y), as a piece of an SVG path."""
     if shape == "circle":
         return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
     if shape == "square":
@@ -257,7 +257,7 @@ def marker(shape: str, x: float, y: float, r: float = _SIZE) -> str:
 
 
 def key(group: int) -> Markup:
-    """The sign of a group, for legends."""
+    """Draw the sign of a group, for legends."""
     colour, shape = look_of(group)
     path = tag("path", d=marker(shape, 7, 7, 4.6), class_=f"c{colour}")
     return tag("svg", path, viewBox="0 0 14 14", class_="key", aria_hidden="true")
@@ -271,7 +271,7 @@ def scatter(
     centres: Sequence[Sequence[float]],
     title: str,
 ) -> Markup:
-    """Dots, one path a group; numbers at the centres, moved apart where they would overlap."""
+    """Draw dots, one path per group; numbers at the centres, moved apart where they would overlap."""
     all_x, all_y = [*xs, *(c[0] for c in centres)], [*ys, *(c[1] for c in centres)]
     frame = Frame(_padded(all_x), _padded(all_y), height=_SCATTER_HEIGHT)
     frame.axes(axes[0], axes[1], nice_ticks(*frame.x_range))
@@ -290,7 +290,7 @@ def scatter(
 
 
 def apart(places: Sequence[tuple[float, float]], wide: float = 20.0, high: float = 16.0) -> list[tuple[float, float]]:
-    """Each place, or the nearest free one on a spiral about it, so that boxes of this size do not overlap.
+    """Move each place to the nearest free one on a spiral about it, so that boxes of this size do not overlap.
 
     >>> apart([(50, 50), (51, 50)], 10, 10)[0]
     (50, 50)
@@ -321,7 +321,7 @@ def bars(
     pale: Sequence[bool] | None = None,
     wide: bool = False,
 ) -> Markup:
-    """One bar for each (name, number); from the middle, in two colours, when numbers of both signs occur.
+    """Draw one bar for each (name, number); from the middle, in two colours, when numbers of both signs occur.
 
     `values` replaces the numbers as written, `pale` draws bars that are only there to compare with.
     """

@@ -18,7 +18,7 @@ _SPECTRUM_ENTRIES = 4_000_000
 
 
 def spectrum_facts(model: Any, view: View | None) -> dict | None:
-    """Shares in falling order and where they bend: of the table or a sample of it, else as the model has them."""
+    """Compute shares in falling order and where they bend: of a sample of the table, else as the model has them."""
     if not in_columns(model):
         return None
     centred = any(hasattr(model, name) for name in ("cluster_centers_", "labels_", "noise_variance_"))
@@ -61,7 +61,7 @@ def _described(shares: NDArray, seen: str, centred: bool) -> dict:
 
 
 def knee(shares: NDArray) -> int | None:
-    """How many components come before the bend: where the curve lies farthest below the line through its ends.
+    """Count the components before the bend: where the curve lies farthest below the line through its ends.
 
     None when there are fewer than four values or no clear bend.
 
@@ -83,7 +83,7 @@ _GROUPS = 20
 
 
 def group_facts(model: Any, view: View | None) -> dict | None:
-    """Sizes of groups, for models whose rows belong to one component each."""
+    """Count the rows of groups, for models whose rows belong to one component each."""
     codes, labels = getattr(model, "codes_", None), getattr(model, "labels_", None)
     k = len(components_of(model))
     if labels is not None:
@@ -96,7 +96,7 @@ def group_facts(model: Any, view: View | None) -> dict | None:
 
 
 def scatter_facts(model: Any, view: View | None) -> dict | None:
-    """Rows on two principal axes of the table, or on the first two components where these are such axes."""
+    """Place rows on two principal axes of the table, or on the first two components where these are such axes."""
     if view is None or view.X is None or min(view.n_rows, view.n_columns) < 2:
         return None
     rows = view.sample(max(2, min(_POINTS, _PLACED_ENTRIES // view.n_columns)))
@@ -122,7 +122,7 @@ def _on_components(model: Any, view: View, rows: NDArray) -> dict | None:
 
 
 def _labelled(view: View, rows: NDArray) -> tuple[NDArray | None, list[str]]:
-    """Groups by the labels that came with the data, when there are few of them."""
+    """Group rows by the labels that came with the data, when there are few of them."""
     if view.labels is None:
         return None, []
     values, group = np.unique(np.asarray(view.labels)[rows].astype(str), return_inverse=True)
@@ -130,7 +130,7 @@ def _labelled(view: View, rows: NDArray) -> tuple[NDArray | None, list[str]]:
 
 
 def _project(view: View, rows: NDArray, centres: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Rows and centres on the two leading axes of the rows; a hole counts as the mean of its column."""
+    """Place rows and centres on the two leading axes of the rows; a hole counts as the mean of its column."""
     from unweave.solve.svd import truncated_svd
 
     if view.sparse and not view.unstored:
@@ -157,7 +157,7 @@ def _points(points: NDArray, group: NDArray | None, drawn: int, of: int) -> dict
 
 
 def _short(value: float) -> float:
-    """Four digits: enough for a dot."""
+    """Round to four digits: enough for a dot."""
     return float(f"{float(value):.4g}")
 
 
@@ -168,7 +168,7 @@ _UNLIKE = 10.0  # columns whose spreads differ by more than this are standardise
 
 
 def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict | None:
-    """Both pictures, rows ordered by their dominant component, and columns too if `ordered_columns`."""
+    """Draw the table before and after, in the order of dominant components; columns too if `ordered_columns`."""
     if view is None or view.X is None or view.n_columns > _ENTRIES // 8:
         return None
     rows = view.sample(min(_ROWS, _ENTRIES // view.n_columns))
@@ -198,7 +198,10 @@ def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict |
 
 
 def _chosen_columns(view: View, Z: NDArray, ordered: bool) -> NDArray:
-    """At most 160 columns: the fullest of a sparse table, else evenly spaced; by dominant component if `ordered`."""
+    """Choose at most 160 columns: the fullest of a sparse table, else evenly spaced.
+
+    By dominant component if `ordered`.
+    """
     m = view.n_columns
     if m <= _COLUMNS:
         columns = np.arange(m)
@@ -211,13 +214,13 @@ def _chosen_columns(view: View, Z: NDArray, ordered: bool) -> NDArray:
 
 
 def _by_component(F: NDArray) -> NDArray:
-    """Rows of F by their largest entry: first those where it is in the first column, strongest first."""
+    """Order rows of F by their largest entry: first those where it is in the first column, strongest first."""
     size = np.abs(F)
     return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))
 
 
 def _unlike(values: NDArray) -> bool:
-    """Whether every column varies, but some far more than others, or about values far apart."""
+    """Tell whether every column varies, but some far more than others, or about values far apart."""
     middle, spread, _ = moments(values)
     if not spread.min() > 0:
         return False
@@ -225,7 +228,7 @@ def _unlike(values: NDArray) -> bool:
 
 
 def _range(values: NDArray) -> tuple[float, float]:
-    """The colours' ends: 0 or the least up to the 99th percentile; about zero when signs differ."""
+    """Choose the ends of the colours: 0 or the least up to the 99th percentile; about zero when signs differ."""
     seen = values[~np.isnan(values)]
     if not seen.size:
         return 0.0, 1.0

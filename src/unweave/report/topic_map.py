@@ -55,7 +55,7 @@ def write_topic_map(model: Any, path: str | os.PathLike, X=None, vocabulary=None
 
 
 def map_facts(model: Any, X=None, vocabulary=None) -> dict:
-    """What the page shows, as lists of short texts and whole numbers."""
+    """Collect what the page shows, as lists of short texts and whole numbers."""
     topics = np.asarray(model.topics_, dtype=np.float64)
     shares = np.asarray(model.topic_shares_, dtype=np.float64)
     shares = shares / max(shares.sum(), 1e-300)
@@ -90,7 +90,7 @@ def map_facts(model: Any, X=None, vocabulary=None) -> dict:
 
 
 def _overall(expected: NDArray, X) -> tuple[NDArray, int | None]:
-    """p(w), and the number of documents it was counted in; words that were not counted keep what the model expects."""
+    """Count p(w) and the documents it was counted in; words that were not counted keep what the model expects."""
     if X is None:
         return expected, None
     table = X.X if isinstance(X, NamedTable) else X
@@ -115,12 +115,12 @@ def _names(model: Any, X, vocabulary, m: int) -> list[str]:
 
 
 def _whole(p: NDArray) -> list[int]:
-    """−1000 log p, rounded."""
+    """Round −1000 log p."""
     return np.rint(-_FINE * np.log(np.maximum(p, 1e-300))).astype(int).tolist()
 
 
 def _relevant(topics: NDArray, overall: NDArray) -> tuple[list[NDArray], list[NDArray]]:
-    """For each topic the words that are among its 30 most relevant at some place of the slider; and the 10 likeliest.
+    """Find the words of each topic that are among its 30 most relevant somewhere on the slider, and the 10 likeliest.
 
     Relevance is log p(w|t) − (1 − λ) log p(w), in the thousandths that the page works with, so both order words alike.
     """
@@ -139,7 +139,7 @@ def _relevant(topics: NDArray, overall: NDArray) -> tuple[list[NDArray], list[ND
 
 
 def _largest(values: NDArray, n: int) -> NDArray:
-    """Places of the n largest, the first of equal ones first."""
+    """Find places of the n largest, the first of equal ones first."""
     if len(values) > n:
         bound = np.partition(values, len(values) - n)[len(values) - n]
         (near,) = np.nonzero(values >= bound)
@@ -149,7 +149,7 @@ def _largest(values: NDArray, n: int) -> NDArray:
 
 
 def _where(joint: NDArray) -> list[list[int]]:
-    """For each word: topic, percent, topic, percent, … where it is at least one percent of the word."""
+    """List for each word: topic, percent, topic, percent, … where it is at least one percent of the word."""
     percent = np.rint(100 * joint / np.maximum(joint.sum(axis=0), 1e-300)).astype(int)
     return [
         np.column_stack([at, column[at]]).ravel().tolist() for column in percent.T for at in [np.flatnonzero(column)]
@@ -160,7 +160,7 @@ _WORDS_TOLD_APART = 5000  # told apart; the others count as one word, which can 
 
 
 def shannon_distances(topics: NDArray) -> NDArray:
-    """√JS(p, q) for every pair of rows, in bits: 0 for equal topics, 1 for topics that share no word.
+    """Compute √JS(p, q) for every pair of rows, in bits: 0 for equal topics, 1 for topics that share no word.
 
     JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2.
 
@@ -188,7 +188,7 @@ def _entropy(P: NDArray) -> NDArray:
 
 
 def plane(D: NDArray) -> NDArray:
-    """Two coordinates a point whose distances are near those of D: classical scaling.
+    """Find two coordinates per point whose distances are near those of D: classical scaling.
 
     The leading eigenvectors of −½ J D² J, J = I − 1/k, times the roots of their values. Each axis is turned so that its
     farthest point is on the positive side, which makes the map repeat.
@@ -213,7 +213,7 @@ def plane(D: NDArray) -> NDArray:
 
 
 def fit_to_frame(points: NDArray, radii: NDArray, wide: float, high: float, least: float) -> NDArray:
-    """Points scaled to a frame (one scale for both axes), then moved until no two are nearer than `least`.
+    """Scale points to a frame (one scale for both axes), then move them until no two are nearer than `least`.
 
     Circles of the given radii stay inside the frame.
     """

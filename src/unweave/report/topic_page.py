@@ -14,7 +14,7 @@ _START = 12  # of 20: λ = 0.6, which readers liked best (Sievert and Shirley 20
 
 
 def render_topic_map(facts: dict) -> str:
-    """One self-contained HTML page from :func:`unweave.report.topic_map.map_facts`."""
+    """Draw one self-contained HTML page from :func:`unweave.report.topic_map.map_facts`."""
     topics = facts["topics"]
     first = max(range(len(topics)), key=lambda t: topics[t]["share"])
     title = _title(facts)
@@ -83,7 +83,7 @@ def _circle(facts: dict, t: int, on: bool) -> Markup:
 
 
 def _words_panel() -> Markup:
-    """The panel beside the map; the script fills in the topic and its words."""
+    """Draw the panel beside the map; the script fills in the topic and its words."""
     slider = tag("input", id="lambda", type="range", min=0, max=STEPS, step=1, value=_START, aria_label="Relevance λ")
     slider = Markup(slider.removesuffix("</input>"))
     return tag(
@@ -121,7 +121,7 @@ def _table_of_topics(facts: dict) -> Markup:
 
 
 def _data(facts: dict) -> Markup:
-    """The facts for the script: JSON in which no character can end the element or begin another."""
+    """Write the facts for the script: JSON in which no character can end the element or begin another."""
     kept = {name: facts[name] for name in ("words", "overall", "where", "topics")} | {"shown": SHOWN}
     text = json.dumps(kept, separators=(",", ":"))
     for sign in "<>&":

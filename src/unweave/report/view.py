@@ -17,7 +17,7 @@ from unweave.data.table import is_blocks
 
 @dataclass(frozen=True)
 class View:
-    """A table to look at. `X` is None when some columns are not numbers.
+    """Hold a table to look at. `X` is None when some columns are not numbers.
 
     `unstored` says that what a sparse table does not store is unknown; `part` that these are only the first rows of
     more; `mask` is True where entries are unknown beyond the NaN in X.
@@ -43,23 +43,23 @@ class View:
 
     @property
     def complete(self) -> bool:
-        """Whether every entry is known."""
+        """Tell whether every entry is known."""
         if self.X is None or self.unstored or self.mask is not None:
             return False
         return self.sparse or not bool(np.isnan(self.X).any())
 
     def sample(self, most: int, seed: int = 0) -> NDArray[np.intp]:
-        """Numbers of at most `most` rows, drawn at random and in order; always the same ones."""
+        """Draw at most `most` rows by number, at random and in order; always the same ones."""
         if most >= self.n_rows:
             return np.arange(self.n_rows)
         return np.sort(np.random.default_rng(seed).choice(self.n_rows, most, replace=False))
 
     def take(self, rows: NDArray) -> Any:
-        """Some rows as they are stored, to hand to a model."""
+        """Return some rows as they are stored, to hand to a model."""
         return self.X[rows]
 
     def dense(self, rows: NDArray, columns: NDArray | None = None) -> NDArray[np.float64]:
-        """Some rows as an array, NaN where unknown."""
+        """Return some rows as an array, NaN where unknown."""
         part = self.X[rows] if columns is None else self.X[rows][:, columns]
         if self.mask is not None:
             hole = self.mask[rows] if columns is None else self.mask[rows][:, columns]
@@ -75,7 +75,7 @@ class View:
 
 
 def look(model: Any, data: Any) -> View | None:
-    """`data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
+    """See `data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
     if data is None:
         return None
     named: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def look(model: Any, data: Any) -> View | None:
 
 
 def _numbers(data: Any) -> Any:
-    """Numbers as a float array or CSR table; None when there are other things in it."""
+    """Return numbers as a float array or CSR table; None when there are other things in it."""
     if not is_array(data):
         return sp.csr_array(data)
     try:
@@ -121,7 +121,10 @@ def _with_holes(X: Any, shape: tuple[int, ...], missing: Any, named: dict) -> Vi
 
 
 def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Mean and standard deviation of the known entries of each column, and how many there are; 0 where none is."""
+    """Compute mean and standard deviation of the known entries of each column, and how many there are.
+
+    0 where none is.
+    """
     seen = ~np.isnan(values)
     counts = np.maximum(seen.sum(axis=0), 1)
     mean = np.where(seen, values, 0).sum(axis=0) / counts
@@ -130,23 +133,26 @@ def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def described(model: Any) -> bool:
-    """Whether a model has something that can be drawn as components."""
+    """Tell whether a model has something that can be drawn as components."""
     return hasattr(model, "components_") or hasattr(model, "mixing_")
 
 
 def in_columns(model: Any) -> bool:
-    """Whether components are rows like those of the table; those of a kernel weigh the rows it was fitted to."""
+    """Tell whether components are rows like those of the table; those of a kernel weigh the rows it was fitted to."""
     return hasattr(model, "components_")
 
 
 def components_of(model: Any) -> NDArray:
-    """Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
+    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
     Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
     return Z[: int(getattr(model, "n_components_", len(Z)))]
 
 
 def column_names(model: Any, view: View | None) -> list[str]:
-    """A name for every column of the components, as given; a column that is predicted by several has one for each."""
+    """Name every column of the components, as given.
+
+    A column that is predicted by several has one for each.
+    """
     width = components_of(model).shape[1]
     if not in_columns(model):
         rows = None if view is None else view.rows
@@ -162,7 +168,7 @@ def column_names(model: Any, view: View | None) -> list[str]:
 
 
 def has_names(model: Any, view: View | None) -> bool:
-    """Whether columns are called something."""
+    """Tell whether columns have names."""
     return getattr(model, "feature_names_in_", None) is not None or (view is not None and view.columns is not None)
 
 
@@ -180,7 +186,7 @@ def _one_name_per_output(model: Any, names: Any, width: int) -> list[str]:
 
 
 def codes_of(model: Any, view: View, rows: NDArray) -> NDArray:
-    """Codes of some rows of the table: those kept by the fit, or the left half-step.
+    """Return codes of some rows of the table: those kept by the fit, or the left half-step.
 
     A model that predicts groups has one-hot codes here, whatever its `transform` is.
     """
@@ -198,12 +204,12 @@ def codes_of(model: Any, view: View, rows: NDArray) -> NDArray:
 
 
 def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
-    """What the model says the rows with these codes look like, in data units."""
+    """Predict what rows with these codes look like, in data units."""
     return np.asarray(model.inverse_transform(codes), dtype=np.float64)
 
 
 def strengths(model: Any) -> NDArray | None:
-    """How much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
+    """Tell how much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
     k = len(components_of(model))
     for name in ("topic_shares_", "explained_variance_ratio_"):
         ratio = getattr(model, name, None)
@@ -220,7 +226,7 @@ def strengths(model: Any) -> NDArray | None:
 
 
 def strength_words(model: Any) -> str:
-    """What :func:`strengths` are shares of."""
+    """Say what :func:`strengths` are shares of."""
     if getattr(model, "topic_shares_", None) is not None:
         return "of all words"
     if getattr(model, "explained_variance_ratio_", None) is not None:
@@ -229,7 +235,10 @@ def strength_words(model: Any) -> str:
 
 
 def _share_rows(codes: Any) -> bool:
-    """Whether codes deal every row out among the components: labels, or numbers that are not negative and sum to 1."""
+    """Tell whether codes deal every row out among the components.
+
+    Labels, or numbers that are not negative and sum to 1.
+    """
     if codes is None or not is_array(codes):
         return codes is not None
     return bool(codes.size and codes.min() >= 0 and np.allclose(codes.sum(axis=1), 1, atol=1e-3))

@@ -25,13 +25,13 @@ from unweave.select.trial import Trial, count_name, evenly, n_rows, searched, ta
 
 
 class Counting:
-    """Models whose number of clusters, components, states or topics may be ``"auto"``."""
+    """Give a model a number of clusters, components, states or topics that may be ``"auto"``."""
 
     choice_: Choice
     plan_: Any
 
     def _number(self) -> int:
-        """The number asked for, or the one that was chosen."""
+        """Return the number asked for, or the one that was chosen."""
         name = count_name(self)
         asked = getattr(self, name)
         if not _is_auto(asked):
@@ -43,12 +43,12 @@ class Counting:
         return self.choice_.best
 
     def _choose_number(self, X, *args: Any, **more: Any) -> Choice:
-        """The search; `args` and `more` are what `fit` was given beside the table."""
+        """Search for the number; `args` and `more` are what `fit` was given beside the table."""
         return auto_count(*searched(self, X))
 
 
 def chooses(fit: Callable) -> Callable:
-    """A `fit` that finds the number first where it is ``"auto"``, keeps it as ``choice_`` and says it in ``plan_``.
+    """Wrap a `fit` so that it finds the number first where it is ``"auto"``, as ``choice_`` and in ``plan_``.
 
     The search is :func:`unweave.select.auto_count`; weights of rows are not asked.
     """
@@ -160,7 +160,7 @@ def _rows(criterion, X) -> int:
 
 
 def _quick(estimator: Any, X) -> Any:
-    """A copy whose fits end early: the number that predicts best is the same before a fit has settled for good."""
+    """Make a copy whose fits end early: the best number is the same before a fit has settled for good."""
     known = estimator.get_params(deep=False)
     steps, tol = _QUICK if "solver" in known else _QUICK_EM
     if "solver" in known and not _of_squares(known.get("loss", "squared")):
@@ -173,7 +173,7 @@ def _quick(estimator: Any, X) -> Any:
 
 
 def _of_squares(loss: Any) -> bool:
-    """Whether a loss is one of squares, for which updates are exact and settle soon."""
+    """Tell whether a loss is one of squares, for which updates are exact and settle soon."""
     return not isinstance(loss, dict) and get_loss(loss).degree == 2
 
 
@@ -194,7 +194,7 @@ Tried = Callable[[list[int]], Choice]
 
 
 def widen(tried: Tried, most: int, criterion: Criterion) -> Choice:
-    """Every number up to 20, and up to twice as many as long as the best is among the upper quarter.
+    """Try every number up to 20, and twice as many as long as the best is among the upper quarter.
 
     The best is the number chosen, or that of the best score where the choice went by more.
     """
@@ -212,7 +212,7 @@ def _highest(choice: Choice) -> int:
 
 
 def told_apart(tried: Tried, most: int, criterion: Criterion, groups: Callable[[int], int]) -> Choice:
-    """Every number up to 20, then √2 times as many as long as the best is among the last tried, and between: for
+    """Try every number up to 20, then √2 times as many as long as the best is among the last tried, and between: for
     densities, whose BIC may fall for long.
 
     Components that describe one shape bit by bit lie side by side: where ``groups(best)``, the number of groups that
@@ -249,7 +249,7 @@ def _side_by_side(choice: Choice, groups: int, last: int) -> str:
 
 
 def climb(tried: Tried, most: int, criterion: Criterion) -> Choice:
-    """1, 2, 4, 8, … until the scores turn, then the middles of the gaps beside the best: for curves with one valley.
+    """Try 1, 2, 4, 8, … until the scores turn, then the middles of the gaps beside the best: for one valley.
 
     Some ten numbers of 160 are tried, twenty at most; the answer is the best of them to one part in twenty. A criterion
     that picks the first good number does not turn below 16: many topics alike gain little until most are there.
@@ -265,7 +265,7 @@ def climb(tried: Tried, most: int, criterion: Criterion) -> Choice:
 
 
 def _turned(choice: Choice) -> bool:
-    """Two numbers above the best are worse, or one is much worse."""
+    """Tell whether two numbers above the best are worse, or one is much worse."""
     sign = -1.0 if choice.larger_is_better else 1.0
     costs = {k: sign * score for k, score in choice.scores.items()}
     least = costs[choice.best]
@@ -275,7 +275,7 @@ def _turned(choice: Choice) -> bool:
 
 
 def _middles(choice: Choice) -> list[int]:
-    """Numbers halfway, by ratio, from the best to its neighbours, where these are not near already."""
+    """Return numbers halfway, by ratio, from the best to its neighbours, where these are not near already."""
     best, found = choice.best, []
     ks = set(choice.scores) | set(choice.skipped)
     below, above = max((k for k in ks if k < best), default=best), min((k for k in ks if k > best), default=best)

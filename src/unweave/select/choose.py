@@ -31,7 +31,7 @@ _COLOUR, _MARK = "#0072B2", "#D55E00"
 
 @dataclass
 class Choice:
-    """The score of every number of components that was tried, and the best of them.
+    """Hold the score of every number of components that was tried, and the best of them.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class Choice:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the search."""
+        """Tell whether Ctrl-C ended the search."""
         return self.history.stopped == "interrupted"
 
     @property
     def reason(self) -> str:
-        """The choice in a sentence.
+        """Say the choice in a sentence.
 
         >>> Choice(3, {2: 0.5, 3: 0.7}, {}, "silhouette", "mean silhouette", "n_clusters", True).reason
         'n_clusters=3 by silhouette (mean silhouette 0.7), from 2 to 3'
@@ -84,7 +84,7 @@ class Choice:
         return f"{self.name}={self.best} by {self.by} ({title} {self.scores[self.best]:.4g}), {span}"
 
     def table(self) -> dict[str, list]:
-        """Columns: the number tried, its score, standard error (NaN if unknown) and whether it is the best.
+        """List the numbers tried, their scores, standard errors (NaN if unknown) and which is the best, as columns.
 
         >>> Choice(3, {2: 0.5, 3: 0.7}, {}, "silhouette", "mean silhouette", "n_clusters", True).table()["score"]
         [0.5, 0.7]
@@ -98,7 +98,7 @@ class Choice:
         }
 
     def plot(self) -> Figure:
-        """A matplotlib figure of the scores, with bars of one standard error and the choice marked."""
+        """Draw the scores as a matplotlib figure, with bars of one standard error and the choice marked."""
         try:
             from matplotlib import pyplot
         except ImportError as error:
@@ -197,7 +197,7 @@ def stability(
     estimator: Any, X, n_components: Iterable[int] | None = None, *, threads: int | None = None, callback=None,
     verbose: bool = False, random_state=None, **options: Any,
 ) -> Choice:  # fmt: skip
-    """The curve of stability over the number of clusters: how surely perturbed data give the same clusters.
+    """Draw the curve of stability over the number of clusters: how surely perturbed data give the same clusters.
 
     Twice `n_repeats` perturbed tables are clustered; each pair of clusterings is carried over to all rows, and
     1 − d/d_chance is averaged, d their :func:`clustering_distance` and d_chance the same for random labels of the same

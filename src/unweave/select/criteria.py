@@ -16,7 +16,7 @@ from unweave.select.trial import Trial, suitable
 
 
 class Criterion(Protocol):
-    """``values`` scores one number of components, a value for each repeat; ``pick``, where there is one, chooses."""
+    """Score one number of components by ``values``, once per repeat; ``pick``, where there is one, chooses."""
 
     name: str
     title: str

@@ -13,7 +13,7 @@ from unweave.select.trial import Trial, labels_of, within
 
 
 def checked_curve(ks, scores, least: int) -> tuple[NDArray, NDArray]:
-    """Numbers of components in ascending order with their scores, all finite, at least `least` of them."""
+    """Sort numbers of components with their scores; all must be finite, and at least `least` of them."""
     ks, scores = np.asarray(ks), np.asarray(scores, dtype=np.float64)
     if ks.ndim != 1 or ks.shape != scores.shape:
         raise ValueError(f"ks and scores must be two rows of the same length, got {ks.shape} and {scores.shape}")
@@ -28,7 +28,7 @@ def checked_curve(ks, scores, least: int) -> tuple[NDArray, NDArray]:
 
 
 def elbow(ks, scores) -> int:
-    """The elbow of a curve of errors: the last large fall before the small ones.
+    """Find the elbow of a curve of errors: the last large fall before the small ones.
 
     With f_k the fall of the error on the way to k (a component), the elbow maximises f_k / max over later j of f_j. Use
     it for within-cluster sums of squares and reconstruction errors, when a picture of the curve would be looked at; it
@@ -59,7 +59,7 @@ def elbow(ks, scores) -> int:
 
 
 def knee(ks, scores, *, sensitivity: float = 1.0) -> int:
-    """The first pronounced knee of a curve that rises or falls and flattens.
+    """Find the first pronounced knee of a curve that rises or falls and flattens.
 
     Both axes are scaled to [0, 1] and the curve is turned so that it rises; the difference y − x is largest where the
     curve bends away most from its chord. A local maximum counts as the knee once the difference has fallen below it by
@@ -100,7 +100,7 @@ def knee(ks, scores, *, sensitivity: float = 1.0) -> int:
 
 
 class _CurveOfErrors:
-    """The error of a fit to the whole table: within-cluster squares for clusterings, else the objective."""
+    """Score by the error of a fit to the whole table: within-cluster squares for clusterings, else the objective."""
 
     larger_is_better = False
 
@@ -113,7 +113,7 @@ class _CurveOfErrors:
 
 @dataclass(frozen=True)
 class Elbow(_CurveOfErrors):
-    """Where the curve of errors bends, by two lines (:func:`elbow`)."""
+    """Choose the number where the curve of errors bends, by two lines (:func:`elbow`)."""
 
     name = "elbow"
     title = "error of the fit (look for the elbow)"
@@ -124,7 +124,7 @@ class Elbow(_CurveOfErrors):
 
 @dataclass(frozen=True)
 class Knee(_CurveOfErrors):
-    """Where the curve of errors bends, by Kneedle (:func:`knee`)."""
+    """Choose the number where the curve of errors bends, by Kneedle (:func:`knee`)."""
 
     sensitivity: float = 1.0
 

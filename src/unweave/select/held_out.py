@@ -61,7 +61,7 @@ def held_out_entries(estimator: Any, X, *, share: float = 0.1, n_repeats: int = 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Root-mean-square error at hidden entries, as in :func:`held_out_entries`."""
+    """Score by the root-mean-square error at hidden entries, as in :func:`held_out_entries`."""
 
     share: float = 0.1
     n_repeats: int = 3
@@ -106,7 +106,7 @@ class HeldOut:
 
 
 def _predicted(model: Any, codes, rows: NDArray, columns: NDArray, width: int) -> NDArray:
-    """The model's predictions of some entries, a block of rows at a time."""
+    """Take the model's predictions of some entries, a block of rows at a time."""
     out = np.empty(len(rows))
     order = np.argsort(rows, kind="stable")
     ascending = rows[order]
@@ -120,7 +120,7 @@ def _predicted(model: Any, codes, rows: NDArray, columns: NDArray, width: int) -
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """``score`` of rows that were not in the fit, in `n_folds` parts.
+    """Score by ``score`` of rows that were not in the fit, in `n_folds` parts.
 
     For densities. The score of a factorisation or of k-means grows with every component on new rows too, because
     their codes are fitted to the very rows: hide entries instead.
@@ -156,7 +156,7 @@ _SMALL = 1 << 20  # entries up to which every part of the rows meets every part 
 
 @dataclass(frozen=True)
 class BiCrossValidation:
-    """Root-mean-square error at hidden blocks, for models that are a singular value decomposition (Owen and Perry).
+    """Score by the root-mean-square error at hidden blocks, for models that are a singular value decomposition.
 
     Rows and columns are cut at random into `n_folds` parts, and every part of the rows meets every part of the columns
     (of more than 2²⁰ entries: each meets one). With some rows and columns out, X = [A B; C D], and A is predicted by
@@ -183,7 +183,7 @@ class BiCrossValidation:
         whole(self.n_folds, "n_folds", 2)
 
     def ready(self, estimator: Any, X, most: int, seed: int) -> KnownErrors:
-        """The errors of all numbers up to `most`."""
+        """Measure the errors of all numbers up to `most`."""
         centred = getattr(estimator, "_centred", None)
         if centred is None:
             kind, other = type(estimator).__name__, suitable(estimator)
@@ -210,7 +210,7 @@ class BiCrossValidation:
 
 @dataclass(frozen=True)
 class KnownErrors:
-    """Errors of 1, 2, … components (columns) in every fold (rows)."""
+    """Hold the errors of 1, 2, … components (columns) in every fold (rows)."""
 
     errors: NDArray
 
@@ -219,7 +219,10 @@ class KnownErrors:
     larger_is_better = False
 
     def pick(self, ks: NDArray, scores: NDArray) -> int:
-        """The fewest whose error is within 1 % of the fall from the first number to the least: minima are flat."""
+        """Choose the fewest whose error is within 1 % of the fall from the first number to the least.
+
+        Minima are flat.
+        """
         return int(ks[np.flatnonzero(scores <= scores.min() + _FLAT * (scores[0] - scores.min()))[0]])
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
@@ -230,7 +233,7 @@ class KnownErrors:
 
 
 def _curve(X, rows: NDArray, columns: NDArray, most: int, centred: bool) -> NDArray:
-    """Error at X[rows, columns] for 1, 2, … components of the rest."""
+    """Measure the error at X[rows, columns] for 1, 2, … components of the rest."""
     out, kept = X[rows], X[np.setdiff1d(np.arange(X.shape[0]), rows)]
     others = np.setdiff1d(np.arange(X.shape[1]), columns)
     A, B, C, D = out[:, columns], out[:, others], kept[:, columns], kept[:, others]
@@ -256,7 +259,7 @@ _NEARLY = 1.05
 
 @dataclass(frozen=True)
 class Completion:
-    """Perplexity of half the words of documents that were not in the fit, given their other half.
+    """Score by the perplexity of half the words of documents that were not in the fit, given their other half.
 
     For models of topics (those with ``perplexity``). A model of topics has no missing entries, a word that is hidden is
     a word that did not occur, and the mixture of a new document is fitted to its words: so whole documents are held
@@ -283,7 +286,7 @@ class Completion:
             raise ValueError(f"share must lie between 0 and 1, got {self.share}")
 
     def pick(self, ks: NDArray, scores: NDArray) -> int:
-        """The fewest topics whose perplexity is within 5 % of the least."""
+        """Choose the fewest topics whose perplexity is within 5 % of the least."""
         return int(ks[np.flatnonzero(scores <= _NEARLY * scores.min())[0]])
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:

@@ -19,7 +19,7 @@ _FLOOR = float(np.finfo(np.float64).eps)  # a fit without any error would have i
 
 @dataclass(frozen=True)
 class Likelihood:
-    """−2 log L at the fitted parameters, how many of them are free, and how many observations there are."""
+    """Hold −2 log L at the fitted parameters, how many of them are free, and how many observations there are."""
 
     deviance: float
     parameters: float
@@ -27,7 +27,7 @@ class Likelihood:
 
 
 def aic(model: Any, X) -> float:
-    """Akaike's information criterion, −2 log L + 2 p: less is better.
+    """Compute Akaike's information criterion, −2 log L + 2 p: less is better.
 
     Use it to choose the number of components for prediction; it tends to choose more than :func:`bic`. What L and p
     are is said in :func:`likelihood`. A model with its own ``aic`` is asked.
@@ -48,7 +48,7 @@ def aic(model: Any, X) -> float:
 
 
 def bic(model: Any, X) -> float:
-    """The Bayesian information criterion, −2 log L + p log n: less is better.
+    """Compute the Bayesian information criterion, −2 log L + p log n: less is better.
 
     Use it for the number of components of mixtures, and of clusters that are round and of one size. What L, p and n
     are is said in :func:`likelihood`. A model with its own ``bic`` is asked.
@@ -69,7 +69,7 @@ def bic(model: Any, X) -> float:
 
 
 def icl(model: Any, X) -> float:
-    """The integrated completed likelihood of a mixture, BIC − 2 Σ_i Σ_k p_ik log p_ik: less is better.
+    """Compute the integrated completed likelihood of a mixture, BIC − 2 Σ_i Σ_k p_ik log p_ik: less is better.
 
     The second term is the doubt about whose row is whose (p_ik from ``predict_proba``). BIC counts what a density
     needs, and describes one cluster that is not Gaussian by several components; ICL counts groups that can be told
@@ -94,7 +94,7 @@ def icl(model: Any, X) -> float:
 
 
 def likelihood(model: Any, X) -> Likelihood:
-    """−2 log L of a table under a fitted model, by the kind of the model.
+    """Compute −2 log L of a table under a fitted model, by the kind of the model.
 
     - A density (``score_samples``, ``n_parameters_``): L = Π p(x_i); n rows.
     - A clustering: row i is drawn from its own cluster, a Gaussian of one variance for all clusters and directions
@@ -153,7 +153,7 @@ def _factorisation(model: Any, X) -> Likelihood:
 
 
 def _observed(table: Table) -> tuple[NDArray, int]:
-    """Observed entries (without the zeros of a sparse table, which add nothing to the sums here), and their number."""
+    """Take the observed entries (a sparse table has its zeros left out, which add nothing here) and count them all."""
     if isinstance(table.seen, np.ndarray):
         x = table.values[table.seen]
         return x, x.size
@@ -162,7 +162,7 @@ def _observed(table: Table) -> tuple[NDArray, int]:
 
 
 def _poisson_constant(x: NDArray) -> float:
-    """Σ x log x − x − log x!: what the KL divergence leaves out of the log-likelihood; 0 where x is 0."""
+    """Sum x log x − x − log x!, what the KL divergence leaves out of the log-likelihood; 0 where x is 0."""
     from scipy.special import gammaln, xlogy
 
     x = x.astype(np.float64)
@@ -175,7 +175,7 @@ def _columns(X) -> int:
 
 @dataclass(frozen=True)
 class BIC:
-    """The Bayesian information criterion of a fit to the whole table."""
+    """Score by the Bayesian information criterion of a fit to the whole table."""
 
     name = "bic"
     title = "BIC (less is better)"
@@ -187,7 +187,7 @@ class BIC:
 
 @dataclass(frozen=True)
 class AIC:
-    """Akaike's information criterion of a fit to the whole table."""
+    """Score by Akaike's information criterion of a fit to the whole table."""
 
     name = "aic"
     title = "AIC (less is better)"
@@ -199,7 +199,7 @@ class AIC:
 
 @dataclass(frozen=True)
 class ICL:
-    """The integrated completed likelihood of a fit to the whole table (:func:`unweave.select.icl`)."""
+    """Score by the integrated completed likelihood of a fit to the whole table (:func:`unweave.select.icl`)."""
 
     name = "icl"
     title = "ICL (less is better)"

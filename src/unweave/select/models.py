@@ -28,7 +28,7 @@ _OF_NUMBERS = ("elbow", "knee", "held-out")
 
 @dataclass
 class ModelChoice:
-    """The score of every model that was tried, and the best of them.
+    """Hold the score of every model that was tried, and the best of them.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class ModelChoice:
 
     @property
     def reason(self) -> str:
-        """The choice in a sentence."""
+        """Say the choice in a sentence."""
         title = self.title.split(" (")[0]
         return f"{self.best} by {self.by} ({title} {self.scores[self.best]:.4g}), of {len(self.scores)} models"
 
     def table(self) -> dict[str, list]:
-        """Columns: the model, its score and whether it is the best."""
+        """List the models, their scores and which is the best, as columns."""
         names = list(self.scores)
         return {
             "model": names,
@@ -150,7 +150,7 @@ def best_model(
 
 
 def _named(models) -> dict[str, Any]:
-    """Estimators by name: the given one, or how they print."""
+    """Name the estimators: by the name given, or by how they print."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
     elif isinstance(models, Iterable) and not isinstance(models, str | bytes):
@@ -183,7 +183,7 @@ def _criteria(by, estimator) -> list[Criterion]:
 
 
 def _decisive(criteria: list[Criterion], measured: dict[str, dict[str, float]]) -> Criterion:
-    """Of two criteria the first, if some model satisfies it; else the last."""
+    """Take the first of two criteria if some model satisfies it, else the last."""
     first = criteria[0]
     if len(criteria) > 1 and max(values[first.name] for values in measured.values()) < _NEAR_GAUSSIAN:
         return criteria[1]
@@ -236,7 +236,7 @@ class Comparing(Scheme):
 
 
 def _values(trial: Trial, X, criteria: list[Criterion], seed: int) -> dict[str, float]:
-    """The mean of each criterion; those that judge labels share one fit."""
+    """Average each criterion over its repeats; those that judge labels share one fit."""
     if not all(isinstance(criterion, Separation | GaussianGap) for criterion in criteria):
         return {criterion.name: float(np.mean(criterion.values(trial, X, seed))) for criterion in criteria}
     labels = labels_of(trial.fit(X), X)

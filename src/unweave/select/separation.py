@@ -28,7 +28,7 @@ _GRAPH_ROWS = 5000  # that the graph is made of
 
 
 class _Judged(NamedTuple):
-    """A number of groups: mean silhouette, variance ratio (Caliński and Harabasz), neighbours kept (0 is chance)."""
+    """Hold what was measured of a number of groups: mean silhouette, variance ratio, neighbours kept (0 is chance)."""
 
     silhouette: float
     ratio: float
@@ -37,7 +37,7 @@ class _Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """The number of groups by three questions to the same fits.
+    """Choose the number of groups by three questions to the same fits.
 
     1. *Which balls?* The best mean silhouette; but it likes to join what lies close, so the number of the best variance
        ratio is taken if it is larger and its silhouette within 0.05 of the best.
@@ -58,7 +58,7 @@ class Groups:
     larger_is_better = True
 
     def ready(self, estimator: Any, X, most: int, seed: int) -> GroupsOf:
-        """The graph of neighbours, once for all numbers."""
+        """Make the graph of neighbours, once for all numbers."""
         n = n_rows(X)
         rows = evenly(n, _GRAPH_ROWS)
         part = check_table(BaseEstimator(), X if n <= _GRAPH_ROWS else take(X, rows), None, reset=True).values
@@ -72,7 +72,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class GroupsOf:
-    """:class:`Groups` of one table: its graph, and what was measured of each number so far."""
+    """Ask the questions of :class:`Groups` of one table: its graph, and what was measured of each number so far."""
 
     sample: int
     rows: NDArray
@@ -110,7 +110,9 @@ class GroupsOf:
 
 
 def pieces(near: NDArray) -> int:
-    """Parts of a table that no two rows of, each among the nearest of the other, join; those too small do not count.
+    """Count the pieces of a table: rows are joined that are each among the nearest of the other.
+
+    Pieces that are too small do not count.
 
     >>> pieces(np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4]]))
     2
@@ -128,7 +130,7 @@ _NEAR = 5  # neighbours that the entropy of a table is estimated from
 
 @dataclass(frozen=True)
 class Separation:
-    """The normalised cut of the graph of neighbours, scaled so that 1 is no edge cut and 0 is chance.
+    """Score by the normalised cut of the graph of neighbours, scaled so that 1 is no edge cut and 0 is chance.
 
     With s_c the share of the edges of cluster c that stay inside it, (Σ_c s_c − 1)/(k − 1). Labels dealt at random keep
     their own size as a share, and these sum to 1. An outlier as a cluster of its own keeps nothing, so it does not pay.
@@ -149,13 +151,16 @@ class Separation:
         return np.array([self.score(X, labels_of(trial.fit(X), X), trial.count)])
 
     def pick(self, ks: NDArray, scores: NDArray) -> int:
-        """The largest number within 0.5 % of the best, because clusters joined stand apart too; else the first."""
+        """Choose the largest number within 0.5 % of the best, because clusters joined stand apart too.
+
+        Else the first.
+        """
         if scores.max() < _APART:
             return int(ks[0])
         return int(ks[np.flatnonzero(scores >= _SAME * scores.max())[-1]])
 
     def score(self, X, labels: NDArray, count: int | None = None) -> float:
-        """The separation of given labels; clusters missing of `count` stay empty and keep nothing.
+        """Measure the separation of given labels; clusters missing of `count` stay empty and keep nothing.
 
         >>> Separation(1).score([[0.0], [1.0], [10.0], [11.0]], np.array([0, 0, 1, 1]))
         1.0
@@ -170,7 +175,7 @@ class Separation:
 
 @dataclass(frozen=True)
 class GaussianGap:
-    """How much is lost by reading every cluster as one Gaussian: Ĥ + mean of log Σ_c π_c N(x; μ_c, Σ_c), nats a row.
+    """Score by what is lost when every cluster is read as one Gaussian: Ĥ + mean log Σ_c π_c N(x; μ_c, Σ_c) per row.
 
     Ĥ is the entropy of the table by the distances to neighbours (Kozachenko and Leonenko), so the value estimates minus
     the Kullback–Leibler divergence from the density of the data to that of the clusters. Near 0: the clusters are
@@ -186,7 +191,7 @@ class GaussianGap:
         return np.array([self.score(X, labels_of(trial.fit(X), X), trial.count)])
 
     def score(self, X, labels: NDArray, count: int | None = None) -> float:
-        """The gap of given labels, whatever their `count`; −∞ for sparse tables and where many rows coincide.
+        """Measure the gap of given labels, whatever their `count`; −∞ for sparse tables and where many rows coincide.
 
         >>> rng = np.random.default_rng(0)
         >>> X = np.concatenate([rng.normal(0, 1, (300, 2)), rng.normal(9, 1, (300, 2))])
@@ -206,12 +211,12 @@ class GaussianGap:
 
 
 def neighbours(rows: Any, most: int) -> NDArray:
-    """The nearest other rows of each row, at most so many."""
+    """Find the nearest other rows of each row, at most so many."""
     return _neighbours(rows, min(most, rows.shape[0] - 1))[1] if rows.shape[0] > 1 else np.zeros((1, 0), np.int64)
 
 
 def cut_shares(codes: NDArray, near: NDArray, k: int) -> float:
-    """(Σ_c s_c − 1)/(k − 1), s_c the share of the edges of cluster c that stay inside it; 0 for one cluster."""
+    """Compute (Σ_c s_c − 1)/(k − 1), s_c the share of the edges of cluster c that stay inside; 0 for one cluster."""
     if k == 1 or not near.size:
         return 0.0
     pairs = sp.csr_array(
@@ -238,7 +243,7 @@ def _entropy(rows: NDArray) -> float:
 
 
 def _likelihood(rows: NDArray, codes: NDArray) -> float:
-    """Mean log-likelihood of the rows under the mixture of one Gaussian a cluster."""
+    """Average the log-likelihood of the rows under the mixture of one Gaussian per cluster."""
     n, m = rows.shape
     counts = np.bincount(codes)
     own = sp.csr_array((np.ones(n), (codes, np.arange(n))))

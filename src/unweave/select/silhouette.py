@@ -24,7 +24,9 @@ _CELLS = 1 << 21  # distances of a block that are in memory at once
 
 
 def silhouette(X, labels, sample: int | None = None, *, random_state=None) -> float:
-    """Mean silhouette of a clustering, in [−1, 1]: near 1 for tight clusters far apart, near 0 where they touch.
+    """Average the silhouettes of a clustering, in [−1, 1].
+
+    Near 1 for tight clusters far apart, near 0 where they touch.
 
     s_i = (b_i − a_i)/max(a_i, b_i), with a_i the mean Euclidean distance of row i to the others of its cluster and b_i
     the least mean distance to the rows of another one. Rows alone in their cluster have s_i = 0, and so has everything
@@ -60,7 +62,7 @@ def silhouette(X, labels, sample: int | None = None, *, random_state=None) -> fl
 
 
 def silhouette_rows(X, labels) -> NDArray:
-    """The silhouette of every row, as in :func:`silhouette`; 0 for rows labelled −1.
+    """Compute the silhouette of every row, as in :func:`silhouette`; 0 for rows labelled −1.
 
     >>> silhouette_rows([[0.0], [1.0], [10.0], [12.0]], [0, 0, 1, 1]).round(3)
     array([0.909, 0.9  , 0.789, 0.826])
@@ -73,7 +75,7 @@ def silhouette_rows(X, labels) -> NDArray:
 
 
 def _checked(X, labels) -> tuple[Any, NDArray]:
-    """The table, in a scale whose squares do not vanish, and labels from 0; −1 stays −1."""
+    """Bring a table to a scale whose squares do not vanish, and number its labels from 0; −1 stays −1."""
     values = enlarged(check_table(BaseEstimator(), X, None, reset=True).values)
     labels = np.asarray(labels)
     if labels.shape != (values.shape[0],):
@@ -87,7 +89,7 @@ def _checked(X, labels) -> tuple[Any, NDArray]:
 
 
 def _rows(values: Any, labels: NDArray, wanted: NDArray) -> NDArray:
-    """Silhouettes of the rows `wanted`."""
+    """Compute the silhouettes of the rows `wanted`."""
     order = np.argsort(labels, kind="stable")
     order = order[labels[order] >= 0]
     counts = np.bincount(labels[order])
@@ -122,7 +124,7 @@ def _by_kernel(values: NDArray, queries, own, offsets) -> tuple[NDArray, NDArray
 
 
 def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
-    """The same from |x|² + |y|² − 2 x·y in float64, about the mean if dense; blocks of queries against all rows."""
+    """Compute the same from |x|² + |y|² − 2 x·y in float64, blocks of queries against all rows."""
     values = values.astype(np.float64)
     if is_array(values):
         values -= values.mean(axis=0)
@@ -144,7 +146,7 @@ def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
 
 @dataclass(frozen=True)
 class Silhouette:
-    """Mean silhouette of the clusters; of `sample` rows (each against all) where there are more."""
+    """Score by the mean silhouette of the clusters; of `sample` rows (each against all) where there are more."""
 
     sample: int = 2000
 

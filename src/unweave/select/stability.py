@@ -24,7 +24,7 @@ _EACH = 40  # rows for each cluster that are looked at, however few were asked f
 
 @dataclass(frozen=True)
 class Stability:
-    """How alike two clusterings of perturbed data are, 1 for the same and 0 for chance.
+    """Score by how alike two clusterings of perturbed data are, 1 for the same and 0 for chance.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Stability:
                 raise ValueError(f"{name}={word!r} is not known; use one of {', '.join(known)}")
 
     def values(self, trial: Trial, X, seed: int) -> NDArray:
-        """The stability of each repeat; zeros for one cluster, which is found again whatever the data are."""
+        """Measure the stability of each repeat; zeros for one cluster, which is found again whatever the data are."""
         refuse_pairs(trial.estimator)
         if trial.count == 1:
             trial.fit(X)  # what cannot be fitted is not scored
@@ -72,7 +72,7 @@ class Stability:
         return np.array(found)
 
     def pick(self, ks: NDArray, scores: NDArray) -> int:
-        """The largest number at which the curve has a peak within 2 % of the highest one.
+        """Choose the largest number at which the curve has a peak within 2 % of the highest one.
 
         Coarser clusterings that join whole clusters are found again as surely as the finest true one, so the highest
         peak alone would decide by chance between them. The smallest of the best if none is above chance.
@@ -101,12 +101,12 @@ class Stability:
         return chance_normalised(found[0], found[1], rng)
 
     def _some(self, X, count: int | None, rng: np.random.Generator):
-        """The rows that one pair is about."""
+        """Draw the rows that one pair is about."""
         n, most = n_rows(X), max(self.sample, _EACH * (count or 1))
         return X if n <= most else take(X, np.sort(rng.choice(n, most, replace=False)))
 
     def _carried(self, model: Any, sample, X) -> NDArray:
-        """Labels of all rows of X, by a model of some of them."""
+        """Label all rows of X by a model of some of them."""
         if self.transfer == "predict" or (self.transfer == "auto" and hasattr(model, "predict")):
             return predicted(model, X)
         from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -119,7 +119,7 @@ class Stability:
 
 
 def chance_normalised(a: NDArray, b: NDArray, rng: np.random.Generator) -> float:
-    """1 − d(a, b)/d_chance: 1 for the same clustering, 0 for no more alike than chance, below 0 for less.
+    """Compute 1 − d(a, b)/d_chance: 1 for the same clustering, 0 for no more alike than chance, below 0 for less.
 
     d is :func:`clustering_distance`, and d_chance its mean over random pairings of the same labels, relabelled for the
     best just as d is: a formula without that minimum would call chance stability. If both put everything into one
@@ -148,7 +148,7 @@ def _seed(rng: np.random.Generator) -> int:
 
 
 def clustering_distance(a, b) -> float:
-    """The share of points on which two clusterings disagree, under the relabelling that suits them best.
+    """Measure the share of points on which two clusterings disagree, under the relabelling that suits them best.
 
     d(a, b) = 1 − max over π of Σ_i [a_i = π(b_i)] / n, where π pairs every label of `b` with at most one of `a`; the
     best π is found by the Hungarian method on the table of how often labels meet. 0 says that both are the same
@@ -186,7 +186,7 @@ def clustering_distance(a, b) -> float:
 
 
 def disagreement(a: NDArray, b: NDArray) -> float:
-    """:func:`clustering_distance` of whole numbers from 0, nothing missing."""
+    """Compute :func:`clustering_distance` of whole numbers from 0, nothing missing."""
     from scipy.optimize import linear_sum_assignment
 
     width = int(b.max()) + 1
@@ -196,7 +196,7 @@ def disagreement(a: NDArray, b: NDArray) -> float:
 
 
 def _codes(labels: Any, name: str) -> tuple[NDArray, NDArray]:
-    """Labels as 0, 1, 2, … and where there is one."""
+    """Number labels 0, 1, 2, … and tell where there is one."""
     hidden = np.ma.getmaskarray(labels) if isinstance(labels, np.ma.MaskedArray) else False
     values = np.asarray(np.ma.getdata(labels) if isinstance(labels, np.ma.MaskedArray) else labels)
     if values.ndim != 1 or not len(values):

@@ -51,7 +51,7 @@ class Trial:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def model(self, **changes: Any) -> Any:
-        """A fresh copy, to be fitted in silence, with some parameters changed where it has them."""
+        """Make a fresh copy, to be fitted in silence, with some parameters changed where it has them."""
         known = self.estimator.get_params(deep=False)
         changes |= {self.name: self.count, "checkpoint": None, "verbose": False, "callback": self._stopped}
         copy = clone(self.estimator)
@@ -60,7 +60,7 @@ class Trial:
         return copy
 
     def fit(self, X, **changes: Any) -> Any:
-        """A fitted copy; :class:`Stopped` if the search has ended meanwhile."""
+        """Fit a copy; raise :class:`Stopped` if the search has ended meanwhile."""
         if self.stop.is_set():
             raise Stopped
         model = self.model(**changes).fit(X)
@@ -69,7 +69,7 @@ class Trial:
         return model
 
     def _stopped(self, progress) -> bool:
-        """A callback that ends a fit when the search has ended."""
+        """Tell a fit to end when the search has ended; a callback."""
         return self.stop.is_set()
 
 
@@ -143,7 +143,7 @@ def suitable(estimator: Any, X: Any = None) -> str:
 
 
 def has_holes(estimator: Any, X: Any) -> bool:
-    """Whether some entries of a table are missing, by what the estimator takes for missing."""
+    """Tell whether some entries of a table are missing, by what the estimator takes for missing."""
     missing = estimator.get_params(deep=False).get("missing")
     if X is None or missing is None or is_blocks(X):
         return False
@@ -186,7 +186,7 @@ def n_rows(X) -> int:
 
 
 def evenly(n: int, most: int) -> NDArray:
-    """At most so many of the numbers from 0 to n − 1, evenly spaced.
+    """Return at most so many of the numbers from 0 to n − 1, evenly spaced.
 
     >>> evenly(10, 4).tolist()
     [0, 3, 6, 9]

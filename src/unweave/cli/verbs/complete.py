@@ -46,7 +46,7 @@ def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
 
 
 def _filled_numbers(job: Job) -> dict:
-    """The table as read, its holes filled by predictions in its own units."""
+    """Give the table as read, its holes filled by predictions in its own units."""
     assert job.recipe is not None
     full, keep = job.table.X.copy(), job.recipe.keep
     predicted = job.recipe.restore(job.model.inverse_transform(job.model.transform(job.ready)))
@@ -71,6 +71,6 @@ def _mixed(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
 
 
 def _filled_columns(job: Job) -> dict:
-    """The table as read with its holes filled, and how sure each fill is."""
+    """Give the table as read with its holes filled, and how sure each fill is."""
     unsure = named_frame(job.model.uncertainty(job.table).fill_nan(None), job.table)
     return {"completed.csv": filled_frame(job.model, job.table), "uncertainty.csv": unsure}

@@ -14,7 +14,7 @@ def run(settings: Settings) -> int:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """PCA of dense tables, truncated SVD of sparse ones."""
+    """Fit PCA to dense tables, truncated SVD to sparse ones."""
     from unweave import PCA, TruncatedSVD
 
     table = read_known(settings, speaker, "use `unweave complete`, or --missing none if what is not stored is zero")

@@ -19,7 +19,7 @@ def run(settings: Settings) -> int:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """NMF: by KL for counts, by squares otherwise; parts that may subtract where the table has negative numbers."""
+    """Fit NMF, by KL to counts and by squares otherwise; parts may subtract where the table has negative numbers."""
     from unweave import NMF, Factorization
     from unweave.select import auto_count
 

@@ -14,7 +14,7 @@ def run(settings: Settings) -> int:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """k-means, on columns brought to one scale."""
+    """Fit k-means to columns brought to one scale."""
     from unweave import KMeans
 
     table = read_known(settings, speaker, "give --missing none if what is not stored is zero")

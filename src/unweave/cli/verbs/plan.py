@@ -45,7 +45,7 @@ def run(settings: Settings) -> int:
 
 
 def memory(job: Job) -> int:
-    """Bytes of the table, twice the factors, and one block of rows to work in."""
+    """Estimate the bytes of the table, twice the factors, and one block of rows to work in."""
     X, (n, m) = job.ready.X, job.ready.shape
     if job.ready.sparse:
         table = 2 * (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)  # by rows and by columns

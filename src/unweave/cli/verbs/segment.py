@@ -42,7 +42,7 @@ def run(settings: Settings) -> int:
 
 
 def _pixels(path: Path) -> NDArray[np.uint8]:
-    """Red, green and blue; transparency is dropped."""
+    """Read red, green and blue; transparency is dropped."""
     from PIL import Image
 
     try:
@@ -55,7 +55,7 @@ def _pixels(path: Path) -> NDArray[np.uint8]:
 
 
 def _means(pixels: NDArray, labels: NDArray) -> tuple[NDArray[np.uint8], NDArray]:
-    """Mean colour and share of every segment."""
+    """Average the colour of every segment, and take its share."""
     flat, k = labels.ravel(), int(labels.max()) + 1
     counts = np.bincount(flat, minlength=k)
     sums = [np.bincount(flat, pixels[:, :, c].ravel(), k) for c in range(3)]

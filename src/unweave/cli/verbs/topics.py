@@ -26,7 +26,7 @@ def run(settings: Settings) -> int:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """LDA of the counts of words; other tables of numbers that are not negative count as such."""
+    """Fit LDA to the counts of words; other tables of numbers that are not negative count as such."""
     from unweave.explain.lda import LDA
 
     table = read_known(settings, speaker, "topics are of counts of words; use `unweave complete`")
@@ -46,7 +46,7 @@ def job(settings: Settings, speaker: Speaker) -> Job:
 
 
 def _topics(job: Job) -> dict[str, Any]:
-    """The table of topics; the map is written beside it."""
+    """Make the table of topics; the map is written beside it."""
     import polars
 
     from unweave.report.topic_map import write_topic_map

@@ -52,13 +52,13 @@ def run(settings: Settings) -> int:
 
 
 def _as_fitted(settings: Settings, extra: dict) -> Settings:
-    """Documents told apart as they were for the fit, and every word counted: later the model's own are picked."""
+    """Tell documents apart as for the fit, and count every word: later the model's own are picked."""
     lines = extra.get("lines") if settings.lines is None else settings.lines
     return replace(settings, stop_words="none", min_documents=1, max_words=sys.maxsize, lines=lines)
 
 
 def _known_words(table: NamedTable, words: list[str], speaker: Speaker) -> NamedTable:
-    """The table with the words of the model for columns: others are passed over, those that are not there are zero."""
+    """Take the words of the model for columns: others are passed over, those that are not there are zero."""
     from unweave.data import text as tx
 
     columns = tx.columns_of(tx.numbered(words), table.columns or [])
