@@ -1,4 +1,4 @@
-"""Compile every kernel once: numba keeps the machine code on disk, and later processes load it in milliseconds.
+"""Compile every kernel once, so that later processes load the machine code from disk in milliseconds.
 
 Kernels are compiled for the types they meet, so each job is fitted in float32 and float64. A job that fails is
 reported and the others still run.
@@ -22,7 +22,7 @@ ROWS, COLUMNS = 40, 12
 
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
-    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
+    """Make tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
     ``similar`` and ``similar-sparse``, ``symbols``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(

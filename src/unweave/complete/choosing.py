@@ -20,7 +20,7 @@ from unweave.complete.held_out import SHARE, Errors, best_of, drawn, excess, obs
 from unweave.factorization.settings import generator, number, whole
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Objective, Observed
-from unweave.select.chosen import Choice
+from unweave.select.choose import Choice
 from unweave.solve.alternate import Alternate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import make_plan

@@ -63,6 +63,9 @@ class Loss(BaseEstimator):
     per_column : whether columns have losses of their own
     zeros_in_sums : whether the cost of all zeros of a table follows from the sums of the factors, so that only the
         other entries need be looked at
+    noise : the distribution of an entry about its prediction of which `value` is −log, but for what no prediction
+        changes: "gaussian", "laplace", "poisson" or "discrete" (levels); "" where there is none
+    predicts_names : whether `predict` gives names of levels, which are right or wrong and have no distance
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
 
@@ -78,6 +81,8 @@ class Loss(BaseEstimator):
     takes_weights: bool = False
     per_column: bool = False
     zeros_in_sums: bool = False
+    noise: str = ""
+    predicts_names: bool = False
 
     @property
     def width(self) -> int:

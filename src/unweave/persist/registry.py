@@ -30,7 +30,7 @@ _PARTS: dict[str, str] = {
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",
     "unweave.solve.certificate": "Certificate",
-    "unweave.select.chosen": "Choice",
+    "unweave.select.choose": "Choice",
     "unweave.objectives.opening": "Learned",
     "unweave.factorization.stream": "Stream",
 }
