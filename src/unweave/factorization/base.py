@@ -22,6 +22,7 @@ from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import iterate
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem, check_size, well_posed
+from unweave.solve.scheme import Scheme
 from unweave.updates import Half
 
 _TIED = ("orthonormal", "fixed", "nuclear")
@@ -83,10 +84,14 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_size(problem, *objective.shape)
         loop = make_loop(self, objective, *given)
         plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
-        loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
-        ends = {name: getattr(scheme, name, None) for name in ("settled", "fixed")}
-        state, history = iterate(scheme.step, state, loop, **ends)
-        state = scheme.finish(state) if hasattr(scheme, "finish") else state
+        if isinstance(scheme, Scheme):
+            state, history = iterate(scheme, state, scheme.adapt(loop))
+            state = scheme.finish(state)
+        else:  # on the way out: schemes that do not say so
+            loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
+            ends = {name: getattr(scheme, name, None) for name in ("settled", "fixed")}
+            state, history = iterate(scheme.step, state, loop, **ends)
+            state = scheme.finish(state) if hasattr(scheme, "finish") else state
         self._learned, self._sentence, self._left = learned, problem, scheme.left
         self._stream = None
         self.plan_, self.history_, self.n_iter_ = plan, history, len(history)

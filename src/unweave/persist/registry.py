@@ -49,12 +49,11 @@ _PARTS: dict[str, str] = {
     "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
     "Reweighted Proximal Mirror ProjectedLeastSquares",
     "unweave.complete.sgd": "SGD",
-    "unweave.complete.imputer_columns": "Column",
-    "unweave.complete.imputer_layout": "Layout",
-    "unweave.complete.imputer_low_rank": "LowRank",
-    "unweave.complete.imputer_groups": "Groups",
-    "unweave.complete.imputer_gaussian": "Gaussian",
-    "unweave.complete.imputer_fill": "Fitted",
+    "unweave.complete.imputer.columns": "Column TableLayout Layout",  # Layout: as it was called in files saved before
+    "unweave.complete.imputer.low_rank": "LowRank",
+    "unweave.complete.imputer.groups": "Groups",
+    "unweave.complete.imputer.gaussian": "Gaussian",
+    "unweave.complete.imputer.fill": "Fitted",
     "unweave.explain.text_table": "TextTable",
     "unweave.group.soft_penalty": "NearSimplex Centres Relaxed",
     "unweave.group.soft_shares": "Shares",
