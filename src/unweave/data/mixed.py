@@ -20,7 +20,7 @@ from unweave.data.named import NamedTable
 
 @dataclass
 class ReadColumn:
-    """A column as it was read: numbers with NaN, or objects with a mask of holes."""
+    """Hold a column as it was read: numbers with NaN, or objects with a mask of holes."""
 
     name: str
     kind: str  # number, bool, ordinal, category, or other (dates, lists): what cannot be numbered
@@ -288,7 +288,7 @@ def write_columns(X: Any, columns: list[ReadColumn], fills: dict[int, list | NDA
 
 
 def _python_values(column: ReadColumn, values: Any) -> list:
-    """The same as Python objects, whole numbers as int."""
+    """Turn values into Python objects, whole numbers into int."""
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return [int(v) for v in listed] if column.whole else listed
 

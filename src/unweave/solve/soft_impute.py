@@ -53,15 +53,15 @@ class SoftImputeScheme(Scheme):
         self._seen: tuple[object, NDArray, NDArray] | None = None  # of the last state, so that nothing is done twice
 
     def adapt(self, loop: Loop) -> Loop:
-        """A loop that ends when the scheme has settled: a small fall of the objective may only end a strength."""
+        """Let the loop end when the scheme has settled: a small fall of the objective may only end a strength."""
         return replace(loop, tol=None if loop.tol else 0.0)
 
     def begin(self, rng=None) -> dict:
-        """M = 0, and random probes (drawn by the scheme's own seed) turned to the residual."""
+        """Begin with M = 0 and random probes, drawn by the scheme's own seed, turned to the residual."""
         return self.state_at(LowRankMatrix.zero(self.entries.shape, self.entries.dtype))
 
     def state_at(self, M: LowRankMatrix) -> dict:
-        """The state that goes on from a given M."""
+        """Make the state that goes on from a given M."""
         width = min(_PROBES, min(self.entries.shape))
         state = {
             "stage": 0, "steps": 0, "in_stage": 0, "value": np.inf, "gap": np.inf, "settled": False,
@@ -72,7 +72,7 @@ class SoftImputeScheme(Scheme):
 
     def step(self, state: dict) -> tuple[dict, float]:
         tau = self.strengths[state["stage"]]
-        product = self._about(state)[1]
+        product = self._residual_and_product(state)[1]
         M = LowRankMatrix.of_state(state)
         Q = np.hstack([M.V, state["probes"]])
         if M.rank:  # (R + M)·Q
@@ -100,7 +100,7 @@ class SoftImputeScheme(Scheme):
     # -- the two halves ------------------------------------------------------------------------------------------
 
     def _sweep(self, M: LowRankMatrix, tau: float) -> LowRankMatrix:
-        """One sweep of alternating least squares from the balanced factors of M."""
+        """Do one sweep of alternating least squares from the balanced factors of M."""
         if not M.rank:
             return M
         rows, columns = ((t.indptr, t.indices, t.data) for t in (self.entries.by_row, self.entries.by_column))
@@ -120,8 +120,8 @@ class SoftImputeScheme(Scheme):
 
     # -- looking at the residual ---------------------------------------------------------------------------------
 
-    def _about(self, state: dict) -> tuple[NDArray, NDArray]:
-        """Residual, and its product with [V, probes], of a state: kept from `_look`, or found again after a restart."""
+    def _residual_and_product(self, state: dict) -> tuple[NDArray, NDArray]:
+        """Give the residual of a state and its product with [V, probes]: kept from `_look`, or found anew."""
         if self._seen is None or self._seen[0] is not state["U"]:
             residual = self.entries.residual(LowRankMatrix.of_state(state))
             Q = np.hstack([state["V"], state["probes"]])
@@ -140,7 +140,7 @@ class SoftImputeScheme(Scheme):
         return self._enough_probes(state, int(np.count_nonzero(lengths > tau)))
 
     def _turned(self, residual: NDArray, M: LowRankMatrix, probes: NDArray, depth: int) -> tuple[NDArray, NDArray]:
-        """Directions in which the residual is longest beside M, the best in a Krylov space, and its lengths in them."""
+        """Find the directions beside M in which the residual is longest (in a Krylov space), and its lengths."""
         e, blocks = self.entries, [probes]
         for _ in range(depth):
             ahead = e.tdot(residual, _without(e.dot(residual, blocks[-1]), M.U))
@@ -152,7 +152,7 @@ class SoftImputeScheme(Scheme):
         return matmul(K, Y), lengths
 
     def _gap(self, residual: NDArray, M: LowRankMatrix, tau: float, norm: float) -> tuple[float, float]:
-        """Objective, and by what fraction of it a scaled residual shows it may lie above the best."""
+        """Find the objective, and by what fraction of it a scaled residual shows it may lie above the best."""
         r = residual.astype(np.float64, copy=False)
         square, inner = float(r @ r), float(r @ self.entries.values)
         value = 0.5 * square + tau * float(M.s.sum())
@@ -160,7 +160,7 @@ class SoftImputeScheme(Scheme):
         return value, (value - scale * inner + 0.5 * scale**2 * square) / max(value, np.finfo(np.float64).tiny)
 
     def _enough_probes(self, state: dict, wanted: int) -> dict:
-        """More probes when the residual is longer than τ in all of them, fewer when it is in few."""
+        """Add probes when the residual is longer than τ in all of them, drop some when it is in few."""
         width = state["probes"].shape[1]
         room = min(self.entries.shape) - len(state["s"])
         # At full rank there is no room for any; when the rank falls again there must be a way back up.
@@ -183,7 +183,7 @@ class SoftImputeScheme(Scheme):
     # -- strengths -----------------------------------------------------------------------------------------------
 
     def _judged(self, state: dict, former: dict) -> dict:
-        """Has this strength settled? Then note it, and go on to the next one if there is one."""
+        """Judge whether this strength has settled; then note it, and go on to the next one if there is one."""
         stage, last = state["stage"], state["stage"] == len(self.strengths) - 1
         fall = (former["value"] - state["value"]) / max(abs(former["value"]), np.finfo(np.float64).tiny)
         grew = len(state["s"]) > len(former["s"])
@@ -199,12 +199,12 @@ class SoftImputeScheme(Scheme):
 
 
 def _without(B: NDArray, basis: NDArray) -> NDArray:
-    """B less its part in the span of orthonormal columns."""
+    """Take from B its part in the span of orthonormal columns."""
     return B - matmul(basis, cross(basis, B).astype(B.dtype)) if basis.shape[1] else B
 
 
 def _beside(basis: NDArray, B: NDArray) -> NDArray:
-    """An orthonormal basis of what B adds to orthonormal columns; any directions stand in where it adds nothing."""
+    """Find an orthonormal basis of what B adds to orthonormal columns, any directions where it adds nothing."""
     return np.ascontiguousarray(np.linalg.qr(np.hstack([basis, _without(B, basis)]))[0][:, basis.shape[1] :])
 
 
@@ -222,7 +222,7 @@ class Shrinkage(SoftImputeScheme):
         super().__init__(ObservedEntries.of(objective), [tau], problem.n_components, tol=accuracy, seed=seed_of(rng))
 
     def finish(self, state: dict) -> dict:
-        """Codes and components as many as were asked for, shared out so that both ridges cost the same."""
+        """Add as many codes and components as were asked for, shared out so that both ridges cost the same."""
         codes, components = LowRankMatrix.of_state(state).padded(self.most).halves(self.tilt)
         return {"codes": codes, "components": components}
 

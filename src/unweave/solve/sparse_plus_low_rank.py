@@ -22,7 +22,7 @@ from unweave.objectives.sparse import entry_table
 
 
 class LowRankMatrix(NamedTuple):
-    """U·diag(s)·Vᵀ with orthonormal columns in U (n × r) and V (m × r); s falls and is float64."""
+    """Hold U·diag(s)·Vᵀ with orthonormal columns in U (n × r) and V (m × r); s falls and is float64."""
 
     U: NDArray
     s: NDArray
@@ -30,17 +30,17 @@ class LowRankMatrix(NamedTuple):
 
     @classmethod
     def zero(cls, shape: tuple[int, int], dtype) -> LowRankMatrix:
-        """The matrix of zeros, of rank 0."""
+        """Make the matrix of zeros, of rank 0."""
         return cls(np.zeros((shape[0], 0), dtype), np.zeros(0), np.zeros((shape[1], 0), dtype))
 
     @classmethod
     def of_state(cls, state: dict) -> LowRankMatrix:
-        """The matrix that the state of a scheme holds in "U", "s" and "V"."""
+        """Take the matrix that the state of a scheme holds in "U", "s" and "V"."""
         return cls(state["U"], state["s"], state["V"])
 
     @classmethod
     def of_factors(cls, F: NDArray, H: NDArray) -> LowRankMatrix:
-        """The same matrix as F·Hᵀ."""
+        """Make the same matrix as F·Hᵀ."""
         (Q, R), (P, S) = np.linalg.qr(F), np.linalg.qr(H)
         left, s, right = np.linalg.svd(R.astype(np.float64) @ S.T.astype(np.float64))
         dtype = F.dtype
@@ -51,12 +51,12 @@ class LowRankMatrix(NamedTuple):
         return len(self.s)
 
     def cut(self, rank: int) -> LowRankMatrix:
-        """Its `rank` leading directions."""
+        """Keep the `rank` leading directions."""
         U, V = np.ascontiguousarray(self.U[:, :rank]), np.ascontiguousarray(self.V[:, :rank])
         return LowRankMatrix(U, self.s[:rank], V)
 
     def shrunk(self, tau: float) -> LowRankMatrix:
-        """U·(s − τ)₊·Vᵀ: singular values less τ, without the directions that vanish.
+        """Shrink the singular values by τ, to U·(s − τ)₊·Vᵀ, and drop the directions that vanish.
 
         >>> LowRankMatrix(np.eye(2), np.array([3.0, 1.0]), np.eye(2)).shrunk(1.5).s
         array([1.5])
@@ -65,7 +65,7 @@ class LowRankMatrix(NamedTuple):
         return kept._replace(s=kept.s - tau)
 
     def padded(self, rank: int = 1) -> LowRankMatrix:
-        """The same with directions of length 0 up to that rank: a model has at least one component."""
+        """Add directions of length 0 up to that rank: a model has at least one component."""
         missing = max(0, rank - self.rank)
         if not missing:
             return self
@@ -73,7 +73,7 @@ class LowRankMatrix(NamedTuple):
         return LowRankMatrix(U, np.concatenate([self.s, np.zeros(missing)]), V)
 
     def halves(self, tilt: float = 1.0) -> tuple[NDArray, NDArray]:
-        """Codes U·√s·tilt and components √s·Vᵀ/tilt: of all factors of this matrix those whose ridges cost least.
+        """Split into codes U·√s·tilt and components √s·Vᵀ/tilt, of all factors those whose ridges cost least.
 
         With ridges λ₁ on the codes and λ₂ on the components, tilt is (λ₂/λ₁)^¼, which is 1 where they are equal.
         """
@@ -83,7 +83,7 @@ class LowRankMatrix(NamedTuple):
 
 
 class ObservedEntries:
-    """The observed entries of a table by row and by column, and products with any numbers put in their places.
+    """Hold the observed entries of a table by row and by column, and multiply by any numbers put in their places.
 
     >>> import numpy as np, scipy.sparse as sp
     >>> entries = ObservedEntries(entry_table(sp.csr_array(np.array([[0.0, 2.0], [3.0, 1.0]]))))
@@ -100,16 +100,16 @@ class ObservedEntries:
 
     @classmethod
     def of(cls, objective: Objective) -> ObservedEntries:
-        """The entries of an objective, however it is stored; zeros count where everything is observed."""
+        """Take the entries of an objective, however it is stored; zeros count where everything is observed."""
         return cls(entry_table(objective.entries()))
 
     def in_double(self) -> ObservedEntries:
-        """The same entries in float64."""
+        """Turn the entries into float64."""
         return ObservedEntries(self.by_row.with_data(self.values.astype(np.float64, copy=False)))
 
     @property
     def values(self) -> NDArray:
-        """The entries, row after row."""
+        """List the entries, row after row."""
         return self.by_row.data
 
     @property
@@ -118,42 +118,42 @@ class ObservedEntries:
 
     @cached_property
     def _transposed(self) -> tuple[NDArray, NDArray, NDArray]:
-        """(indptr, indices) of the transpose, and where each of its entries stands in the order by rows."""
+        """Find indptr and indices of the transpose, and where each of its entries stands in the order by rows."""
         found = self.matrix(np.arange(self.nnz)).tocsc()
         return found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data
 
     @cached_property
     def by_column(self) -> EntryTable:
-        """The entries of the transpose."""
+        """Hold the entries of the transpose."""
         indptr, indices, order = self._transposed
         return EntryTable(indptr, indices, self.values[order], self.by_row.weights, self.shape[0])
 
     def residual(self, M: LowRankMatrix) -> NDArray:
-        """X − M at the observed entries."""
+        """Find X − M at the observed entries."""
         return self.values - self.at_entries(M)
 
     def at_entries(self, M: LowRankMatrix) -> NDArray:
-        """M at the observed entries."""
+        """Find M at the observed entries."""
         if not M.rank:
             return np.zeros_like(self.values)
         return predict_entries(self.by_row.indptr, self.by_row.indices, M.V, M.U * M.s.astype(self.dtype))
 
     def dot(self, values: NDArray, B: NDArray) -> NDArray:
-        """R·B for the matrix R that has `values` at the observed entries and nothing elsewhere."""
+        """Multiply R·B for the matrix R that has `values` at the observed entries and nothing elsewhere."""
         return csr_matmul(self.by_row.indptr, self.by_row.indices, values, np.ascontiguousarray(B))
 
     def tdot(self, values: NDArray, B: NDArray) -> NDArray:
-        """Rᵀ·B."""
+        """Multiply Rᵀ·B."""
         indptr, indices, order = self._transposed
         return csr_matmul(indptr, indices, values[order], np.ascontiguousarray(B))
 
     def matrix(self, values: NDArray) -> sp.csr_array:
-        """R as a SciPy matrix."""
+        """Make R a SciPy matrix."""
         return sp.csr_array((values, self.by_row.indices, self.by_row.indptr), shape=self.shape)
 
 
 def leading(W: NDArray, Q: NDArray, most: int) -> LowRankMatrix:
-    """The `most` largest singular triplets of A·Q·Qᵀ, from W = A·Q; Q (m × q) has orthonormal columns."""
+    """Find the `most` largest singular triplets of A·Q·Qᵀ, from W = A·Q; Q (m × q) has orthonormal columns."""
     P, R = np.linalg.qr(W)
     left, s, right = np.linalg.svd(R.astype(np.float64))
     most, dtype = min(most, len(s)), W.dtype
@@ -162,7 +162,7 @@ def leading(W: NDArray, Q: NDArray, most: int) -> LowRankMatrix:
 
 
 def shrink(W: NDArray, Q: NDArray, tau: float, most: int) -> LowRankMatrix:
-    """The M of rank at most `most` that minimises ½‖A − M‖² + τ‖M‖₊ among all whose rows lie in the span of Q.
+    """Find the M of rank at most `most` and least ½‖A − M‖² + τ‖M‖₊ among all whose rows lie in the span of Q.
 
     W = A·Q is all that is needed of A, and Q (m × q) has orthonormal columns. Singular values below τ vanish.
     """
@@ -170,5 +170,5 @@ def shrink(W: NDArray, Q: NDArray, tau: float, most: int) -> LowRankMatrix:
 
 
 def spectral_norm(W: NDArray) -> float:
-    """Largest singular value of a tall W."""
+    """Find the largest singular value of a tall W."""
     return float(np.sqrt(max(np.linalg.eigvalsh(gram(W))[-1], 0.0))) if W.shape[1] else 0.0

@@ -31,7 +31,7 @@ _SHARES = _SHARES / _SHARES.sum()
 
 @dataclass
 class Column:
-    """What was learned about one column."""
+    """Hold what was learned about one column, and write its entries as numbers and back."""
 
     name: str
     loss: str
@@ -50,22 +50,22 @@ class Column:
 
     @property
     def robust(self) -> bool:
-        """Whether values far out count less."""
+        """Tell whether values far out count less."""
         return self.loss == "huber"
 
     @property
     def ordered(self) -> bool:
-        """Whether the outputs are thresholds, which share one direction."""
+        """Tell whether the outputs are thresholds, which share one direction."""
         return self.loss == "ordinal"
 
     @property
     def width(self) -> int:
-        """The number of answers."""
+        """Count the answers of the column."""
         return 1 if self.numeric else len(self.levels)
 
     @property
     def n_outputs(self) -> int:
-        """The number of outputs."""
+        """Count the outputs of the column."""
         if self.numeric or self.loss == "logistic":
             return 1
         return len(self.levels) - 1 if self.ordered else len(self.levels)
@@ -96,7 +96,7 @@ class Column:
         return np.interp(answers, self.knots, self.scores)
 
     def from_scores(self, mean: NDArray, variance: NDArray) -> tuple[NDArray, NDArray]:
-        """Mean and variance of the answer whose score is N(mean, variance)."""
+        """Find mean and variance of the answer whose score is N(mean, variance)."""
         if self.knots is None or self.scores is None:
             return mean, variance
         points = np.interp(mean[..., None] + np.sqrt(variance)[..., None] * _NODES, self.scores, self.knots)
@@ -218,22 +218,22 @@ class TableLayout:
 
     @cached_property
     def answers(self) -> list[slice]:
-        """The answers of each column."""
+        """Find where the answers of each column are."""
         return self._slices([c.width for c in self.columns])
 
     @cached_property
     def outputs(self) -> list[slice]:
-        """The outputs of each column."""
+        """Find where the outputs of each column are."""
         return self._slices([c.n_outputs for c in self.columns])
 
     @cached_property
     def owner(self) -> NDArray:
-        """The column of each answer."""
+        """Name the column that each answer belongs to, by its number."""
         return np.repeat(np.arange(len(self.columns)), [c.width for c in self.columns])
 
     @cached_property
     def numeric(self) -> NDArray:
-        """Which answers are numbers."""
+        """Tell which answers are numbers."""
         return np.array([self.columns[j].numeric for j in self.owner])
 
     def __getstate__(self) -> dict:
@@ -241,7 +241,7 @@ class TableLayout:
 
     @property
     def n_outputs(self) -> int:
-        """The number of outputs of all columns."""
+        """Count the outputs of all columns."""
         return self.outputs[-1].stop
 
     def encode(self, read: list[ReadColumn]) -> EncodedTable:
@@ -269,7 +269,7 @@ Layout = TableLayout  # the name of the class in files that were saved before it
 
 @dataclass
 class EncodedTable:
-    """A table of mixed columns written as answers (n × answers, 0 where unknown), and which cells were seen."""
+    """Hold a table of mixed columns written as answers (0 where unknown), and which cells were seen."""
 
     layout: TableLayout
     answers: NDArray
@@ -279,17 +279,17 @@ class EncodedTable:
         return len(self.answers)
 
     def without(self, held: NDArray) -> EncodedTable:
-        """The same table with some cells hidden."""
+        """Hide some cells."""
         seen = self.seen & ~held
         return EncodedTable(self.layout, np.where(seen[:, self.layout.owner], self.answers, 0.0), seen)
 
     def take(self, rows) -> EncodedTable:
-        """Some rows of the table."""
+        """Take some rows."""
         return EncodedTable(self.layout, self.answers[rows], self.seen[rows])
 
     @property
     def answers_seen(self) -> NDArray:
-        """Which answers are known (n × answers)."""
+        """Tell which answers are known (n × answers)."""
         return self.seen[:, self.layout.owner]
 
 

@@ -20,7 +20,7 @@ from unweave.data.mixed import ReadColumn
 
 @dataclass
 class Fitted:
-    """All that filling needs: columns, models, the trust of each column in them, and what they missed."""
+    """Hold all that filling needs: columns, models, the trust of each column in them, and what they missed."""
 
     layout: TableLayout
     models: list[FittedModel]
@@ -29,7 +29,7 @@ class Fitted:
     base: NDArray  # means of columns, shares of levels
 
     def combined(self, table: EncodedTable, rng: np.random.Generator | None = None) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer under the trust of its column; with `rng` for a draw of the models."""
+        """Combine the models into mean and variance of every answer; with `rng` for a draw of the models."""
         trust = self.weights[self.layout.owner]
         mean = np.tile(self.base, (len(table), 1))
         variance = np.tile(np.maximum(1 - trust.sum(axis=1), 0) + 1e-12, (len(mean), 1))
@@ -45,7 +45,7 @@ class Fitted:
         return mean, variance
 
     def uncertainty(self, table: EncodedTable, read: list[ReadColumn]) -> NDArray:
-        """The standard deviation, or the probability of the level chosen, for every hole; NaN elsewhere."""
+        """Give the standard deviation, or the probability of the level chosen, for every hole; NaN elsewhere."""
         mean, variance = self.combined(table)
         out = np.full((len(mean), len(read)), np.nan)
         for j, (column, own, one) in enumerate(zip(self.layout.columns, self.layout.answers, read, strict=True)):
@@ -61,7 +61,7 @@ class Fitted:
     def fills(
         self, table: EncodedTable, read: list[ReadColumn], rng: np.random.Generator | None
     ) -> dict[int, list | NDArray]:
-        """What goes into the holes of each column: the best guess, or a done."""
+        """Find what goes into the holes of each column: the best guess, or with `rng` a draw."""
         rows = np.flatnonzero(np.column_stack([one.holes for one in read]).any(axis=1))
         part = table.take(rows)
         mean, variance = self.combined(part, rng)
@@ -83,11 +83,11 @@ class Fitted:
         return out
 
     def _residual_ranks(self, table: EncodedTable, rng: np.random.Generator) -> NDArray:
-        """Uniform numbers, one per cell, as dependent within a row as the residuals of the linear model are."""
+        """Draw uniform numbers, one per cell, as dependent within a row as the residuals of the linear model are."""
         return self.models[0].residual_ranks(table, rng) if self.models else rng.random(table.seen.shape)
 
     def factors(self, table: EncodedTable) -> tuple[NDArray, NDArray, NDArray]:
-        """(codes, components, offset) of the linear model; empty ones where there is none."""
+        """Give codes, components and offset of the linear model; empty ones where there is none."""
         found = self.models[0].factors(table) if self.models else None
         return (np.zeros((len(table), 0)), np.zeros((0, len(self.base))), self.base) if found is None else found
 

@@ -81,7 +81,7 @@ class GaussianScheme(Scheme):
         self.variance = np.maximum((np.where(seen, X - self.mean, 0.0) ** 2).sum(axis=0) / count, 1e-8)
 
     def begin(self, rng=None) -> dict:
-        """The pairwise covariance of the cells seen, holes at the mean."""
+        """Begin with the covariance of the cells seen, holes at the mean."""
         C = np.where(self.seen, self.X - self.mean, 0.0)
         scatter = C.T @ C + np.diag(self.variance * (~self.seen).sum(axis=0))
         return self._expect(self._shrunk(self.mean, scatter))[0]
@@ -90,7 +90,7 @@ class GaussianScheme(Scheme):
         return self._expect(self._shrunk(state["centre"], state["scatter"]))
 
     def model(self, state: dict) -> Gaussian:
-        """The fitted model of a state."""
+        """Make the fitted model of a state."""
         return Gaussian(state["mean"], state["covariance"], state["precision"], rows=len(self.X), scores=self.scores)
 
     def _shrunk(self, mean: NDArray, scatter: NDArray) -> dict:
@@ -121,7 +121,7 @@ def inverse(covariance: NDArray) -> NDArray:
 
 @dataclass
 class Gaussian(FittedModel):
-    """A fitted Gaussian."""
+    """Predict cells by a fitted Gaussian."""
 
     mean: NDArray
     covariance: NDArray
@@ -130,7 +130,7 @@ class Gaussian(FittedModel):
     scores: bool
 
     def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer."""
+        """Give mean and variance of every answer."""
         X, known = flat(table, self.scores)
         order = by_pattern(known)
         shift, variance = np.empty_like(X), np.empty_like(X)
@@ -144,7 +144,7 @@ class Gaussian(FittedModel):
         return mean, variance + 1e-12
 
     def redraw(self, layout: TableLayout, rng: np.random.Generator) -> Gaussian:
-        """Mean ~ N(μ, Σ/n) and Σ from a Wishart of n degrees of freedom, by Bartlett's triangle."""
+        """Draw the mean from N(μ, Σ/n) and Σ from a Wishart of n degrees of freedom, by Bartlett's triangle."""
         m = len(self.mean)
         freedom = max(self.rows, m + 2)
         L = np.linalg.cholesky(self.covariance)
@@ -156,7 +156,7 @@ class Gaussian(FittedModel):
         return replace(self, mean=mean, covariance=covariance, precision=inverse(covariance))
 
     def residual_ranks(self, table: EncodedTable, rng: np.random.Generator) -> NDArray:
-        """Ranks of draws of all holes of a row together."""
+        """Draw all holes of a row together, and give their ranks."""
         X, seen = flat(table, self.scores)
         order = by_pattern(seen)
         noise = rng.standard_normal(X.shape)
@@ -169,7 +169,7 @@ class Gaussian(FittedModel):
         return ranks
 
     def factors(self, table: EncodedTable) -> tuple[NDArray, NDArray, NDArray]:
-        """The principal axes of the covariance as components, and the codes of the filled table in them."""
+        """Give the principal axes of the covariance as components, and the codes of the filled table in them."""
         power, axes = np.linalg.eigh(self.covariance)
         keep = np.flatnonzero(power > 1e-6 * power[-1])[::-1]
         root = np.sqrt(power[keep])

@@ -40,7 +40,7 @@ class GroupsScheme(Scheme):
         self.variance = np.maximum((self.seen * (table.answers - self.mean) ** 2).sum(axis=0) / count, 1e-12)
 
     def begin(self, rng=None) -> dict:
-        """Groups around rows that lie far apart: greedy k-means++ over the cells that both rows have."""
+        """Begin with groups around rows that lie far apart: greedy k-means++ over the cells that both rows have."""
         rng = np.random.default_rng(rng)
         rows = rng.permutation(len(self.values))[:_ROWS]
         seen, values = self.seen[rows], self.values[rows]
@@ -75,7 +75,7 @@ class GroupsScheme(Scheme):
         return self._expect(self._maximise(state))
 
     def model(self, state: dict) -> Groups:
-        """The fitted model of a state."""
+        """Make the fitted model of a state."""
         return Groups(state["shares"], state["means"], state["spreads"], state["count"])
 
     def _maximise(self, sums: dict) -> dict:
@@ -101,7 +101,7 @@ class GroupsScheme(Scheme):
 
 @dataclass
 class Groups(FittedModel):
-    """A fitted mixture."""
+    """Predict cells by a fitted mixture."""
 
     shares: NDArray
     means: NDArray
@@ -109,7 +109,7 @@ class Groups(FittedModel):
     count: NDArray  # entries that each mean rests on
 
     def belong(self, numeric: NDArray, values: NDArray, seen: NDArray) -> tuple[NDArray, float]:
-        """The probabilities of the groups for each row, and the log-likelihood of the rows."""
+        """Find the probabilities of the groups for each row, and the log-likelihood of the rows."""
         x, known = values[:, numeric], seen[:, numeric]
         mean, precision = self.means[:, numeric], 1 / self.spreads[:, numeric]
         log = np.log(self.shares) + values[:, ~numeric] @ np.log(np.maximum(self.means[:, ~numeric], 1e-9)).T
@@ -121,7 +121,7 @@ class Groups(FittedModel):
         return R / total, float((top + np.log(total)).sum())
 
     def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer."""
+        """Give mean and variance of every answer."""
         return predict_in_blocks(self._predict_rows, table, 1)
 
     def _predict_rows(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
@@ -131,7 +131,7 @@ class Groups(FittedModel):
         return mean, np.maximum(R @ (self.spreads + self.means**2) - mean**2, 1e-12)
 
     def redraw(self, layout: TableLayout, rng: np.random.Generator) -> Groups:
-        """Means drawn from what the entries they rest on leave open."""
+        """Draw the means from what the entries they rest on leave open."""
         means = self.means + np.sqrt(self.spreads / (self.count + 1)) * rng.standard_normal(self.means.shape)
         # Shares of levels: the normal approximation of a Dirichlet, kept above zero.
         share = np.clip(self.means, 1e-6, 1)

@@ -20,7 +20,7 @@ _LIFT = 5.0  # log of the largest density of a standardised cell, nearly: object
 
 @dataclass(frozen=True)
 class Spec:
-    """One model to fit: a low rank or the full one with its ridge (on normal scores or not), or so many groups."""
+    """Name one model to fit: a low rank or the full one with its ridge (on normal scores or not), or so many groups."""
 
     kind: str  # "low-rank", "gaussian" or "groups"
     size: int
@@ -34,7 +34,7 @@ class Spec:
         return f"{rank}, ridge {self.ridge:g}" + (", skewed columns as normal scores" if self.scores else "")
 
     def scheme(self, table: EncodedTable) -> LowRankScheme | GaussianScheme | GroupsScheme:
-        """The method that fits this model to a table."""
+        """Make the method that fits this model to a table."""
         if self.kind == "groups":
             return GroupsScheme(table, self.size)
         if self.kind == "gaussian":
@@ -56,7 +56,7 @@ class JointFit(Scheme):
         self.lift = _LIFT * float(table.seen.sum())
 
     def begin(self, rng=None) -> dict:
-        """The first states of all models."""
+        """Begin with the first states of all models."""
         state: dict = {}
         for i, scheme in enumerate(self.schemes):
             state |= {f"{i}:{name}": value for name, value in scheme.begin(rng).items()}
@@ -75,12 +75,12 @@ class JointFit(Scheme):
         return not self.schemes
 
     def models(self, state: dict) -> list[FittedModel]:
-        """The fitted models of a state."""
+        """Make the fitted models of a state."""
         return [scheme.model(_own_state(state, i)) for i, scheme in enumerate(self.schemes)]
 
 
 def _own_state(state: dict, i: int) -> dict:
-    """The part of a joint state that belongs to model i."""
+    """Take the part of a joint state that belongs to model i."""
     mark = f"{i}:"
     return {name[len(mark) :]: value for name, value in state.items() if name.startswith(mark)}
 

@@ -37,7 +37,7 @@ _ROUNDS = 8  # refinements of the logistic bound for rows that were not fitted
 
 @dataclass
 class Outputs:
-    """A table written as outputs (0 where not seen), and the loss of each."""
+    """Hold a table written as outputs (0 where not seen), and the loss of each."""
 
     values: NDArray
     seen: NDArray  # 1.0 where seen
@@ -47,7 +47,7 @@ class Outputs:
 
     @property
     def plain(self) -> bool:
-        """Whether every output has the squared loss."""
+        """Tell whether every output has the squared loss."""
         return not (self.logistic.any() or self.huber.any())
 
 
@@ -76,7 +76,7 @@ class LowRankScheme(Scheme):
         self.table, self.rank, self.ridge, self.scores = make_outputs(table, scores), rank, ridge, scores
 
     def begin(self, rng=None) -> dict:
-        """Principal components of the standardised table with its holes at the mean."""
+        """Begin with principal components of the standardised table, holes at the mean."""
         Y, seen, k = self.table.values, self.table.seen, self.rank
         count = seen.sum(axis=0)
         mean = Y.sum(axis=0) / np.maximum(count, 1)
@@ -98,7 +98,7 @@ class LowRankScheme(Scheme):
         return self._expect({**state, **self._maximise(state)})
 
     def model(self, state: dict) -> LowRank:
-        """The fitted model of a state."""
+        """Make the fitted model of a state."""
         factors = (state["components"], state["offset"], state["noise"], state["gram"])
         return LowRank(*factors, ridge=self.ridge, scores=self.scores)
 
@@ -151,7 +151,7 @@ def _solve_tied(G: NDArray, R: NDArray, ridge: float) -> NDArray:
 
 @dataclass
 class Posterior:
-    """What a block of rows says: means and covariances of codes, and the working table they came from."""
+    """Hold means and covariances of the codes of a block of rows, and the working table they came from."""
 
     codes: NDArray
     covariance: NDArray
@@ -163,7 +163,7 @@ class Posterior:
     value: float
 
     def moments(self) -> dict:
-        """The sums over these rows that the next step needs."""
+        """Add up over these rows what the next step needs."""
         n, k = self.codes.shape
         full = np.ones((n, k + 1))
         full[:, :k] = self.codes
@@ -185,7 +185,7 @@ def posterior(table: Outputs, state: dict, own: slice, bend: NDArray | None) -> 
     precision = np.broadcast_to(1 / noise, Y.shape)
     target, value = Y, 0.5 * float(seen.sum(axis=0) @ np.where(table.logistic, 0.0, np.log(2 * np.pi * noise)))
     if bend is not None:
-        precision, target, value = _bent(table, noise, Y, seen, bend, value)
+        precision, target, value = _bounds_at(table, noise, Y, seen, bend, value)
     W = seen * precision
     centred = W * (target - b)
     P = (W @ pairs.T).reshape(-1, k, k) + np.eye(k)
@@ -201,7 +201,7 @@ def posterior(table: Outputs, state: dict, own: slice, bend: NDArray | None) -> 
     return Posterior(u, V, p, variance, W, target, bend, value)
 
 
-def _bent(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArray, value: float):
+def _bounds_at(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArray, value: float):
     """Find weights and targets of the quadratic bounds at `bend`, and the value with their constants."""
     bend = np.maximum(bend, 1e-4)
     precision = np.empty_like(Y)
@@ -222,7 +222,7 @@ def _bent(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArr
 
 @dataclass
 class LowRank(FittedModel):
-    """A fitted low-rank model: enough to predict new rows and to draw from its posterior."""
+    """Predict cells by a fitted low-rank model, and draw from its posterior."""
 
     components: NDArray
     offset: NDArray
@@ -232,7 +232,7 @@ class LowRank(FittedModel):
     scores: bool
 
     def rows(self, table: EncodedTable) -> Posterior:
-        """The posterior of new rows, each on its own."""
+        """Find the posterior of new rows, each on its own."""
         outputs = make_outputs(table, self.scores)
         state = {"components": self.components, "offset": self.offset, "noise": self.noise}
         bend = None if outputs.plain else np.ones_like(outputs.values)
@@ -243,7 +243,7 @@ class LowRank(FittedModel):
         return found
 
     def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer (variances of levels are not used)."""
+        """Give mean and variance of every answer (variances of levels are not used)."""
         return predict_in_blocks(self._predict_rows, table, len(self.components) ** 2)
 
     def _predict_rows(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
@@ -259,7 +259,7 @@ class LowRank(FittedModel):
         return mean, variance
 
     def redraw(self, layout: TableLayout, rng: np.random.Generator) -> LowRank:
-        """Components drawn from z_j ~ N(ẑ_j, (G_j + ridge I)⁻¹), with the Grams G_j of the last step."""
+        """Draw the components from z_j ~ N(ẑ_j, (G_j + ridge I)⁻¹), with the Grams G_j of the last step."""
         G = self.gram.copy()
         k = len(self.components)
         G[:, range(k), range(k)] += self.ridge
@@ -272,7 +272,7 @@ class LowRank(FittedModel):
         return replace(self, components=self.components + noise[:, :k].T, offset=self.offset + noise[:, k])
 
     def residual_ranks(self, table: EncodedTable, rng: np.random.Generator) -> NDArray:
-        """Ranks whose residuals share one u ~ N(ū, V) per row: columns that rise together miss together."""
+        """Draw residuals that share one u ~ N(ū, V) per row, so that columns miss together; give their ranks."""
         found = self.rows(table)
         L = np.linalg.cholesky(found.covariance)
         shift = np.matmul(L, rng.standard_normal((len(table), L.shape[1], 1)))[:, :, 0]
@@ -285,7 +285,7 @@ class LowRank(FittedModel):
         return ndtr((part + np.sqrt(noise) * rng.standard_normal(table.seen.shape)) / total)
 
     def factors(self, table: EncodedTable) -> tuple[NDArray, NDArray, NDArray]:
-        """Codes of the table, components and offset."""
+        """Give codes of the table, components and offset."""
         return self.rows(table).codes, self.components, self.offset
 
     def arrays(self, layout: TableLayout) -> list[tuple[NDArray, tuple[int, ...]]]:

@@ -14,26 +14,26 @@ _BLOCK = 1 << 13  # numbers in a block of rows that is predicted at once
 
 
 class FittedModel(ABC):
-    """A model of a table that predicts cells, says how sure it is, and can be drawn from what the data leave open."""
+    """Predict cells, say how sure the predictions are, and draw parameters from what the data leave open."""
 
     @abstractmethod
     def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer."""
+        """Give mean and variance of every answer."""
 
     @abstractmethod
     def redraw(self, layout: TableLayout, rng: np.random.Generator) -> FittedModel:
-        """The model with parameters drawn from their approximate posterior."""
+        """Draw the parameters from their approximate posterior."""
 
     @abstractmethod
     def arrays(self, layout: TableLayout) -> list[tuple[NDArray, tuple[int, ...]]]:
-        """The arrays of the model, each with the shape it must have for this layout."""
+        """List the arrays of the model, each with the shape it must have for this layout."""
 
     def residual_ranks(self, table: EncodedTable, rng: np.random.Generator) -> NDArray:
-        """Uniform numbers, one per cell, as dependent within a row as the residuals of the model are."""
+        """Draw uniform numbers, one per cell, as dependent within a row as the residuals of the model are."""
         return rng.random(table.seen.shape)
 
     def factors(self, table: EncodedTable) -> tuple[NDArray, NDArray, NDArray] | None:
-        """(codes, components, offset) of a linear model; None for any other."""
+        """Give codes, components and offset of a linear model; None for any other."""
         return None
 
 

@@ -34,7 +34,7 @@ QUANTILES = np.linspace(0, 1, 101)  # at which residuals on held-out cells are k
 
 @dataclass
 class Fold:
-    """Cells held out, the table without them, and what the column means say."""
+    """Hold cells that are held out, the table without them, and its column means."""
 
     held: NDArray
     train: EncodedTable
@@ -43,7 +43,7 @@ class Fold:
 
 @dataclass
 class Tried:
-    """Held-out predictions of one model, fold by fold, and its error in units of the baseline's."""
+    """Hold the predictions of one model at held-out cells, fold by fold, and its error in units of the means'."""
 
     spec: Spec
     means: list[NDArray]
@@ -53,7 +53,7 @@ class Tried:
 
 @dataclass
 class ChosenModels:
-    """The models to fit, and how far each column trusts them."""
+    """Hold the models to fit, and how far each column trusts them."""
 
     specs: list[Spec]
     weights: NDArray  # columns × models
@@ -71,12 +71,12 @@ def base_of(table: EncodedTable) -> NDArray:
 def make_folds(table: EncodedTable, rng: np.random.Generator) -> list[Fold]:
     """Draw disjoint sets of cells; more of them the fewer cells there are."""
     cells = int(table.seen.sum())
-    number = 1 if cells > 20_000 else 2 if cells > 4_000 else 4
+    n_folds = 1 if cells > 20_000 else 2 if cells > 4_000 else 4
     # A permutation of the cells seen: uniform draws over the whole table might be those with which a user of the same
     # seed made the holes, and then hold out nothing.
     order, size = rng.permutation(np.flatnonzero(table.seen)), int(np.ceil(_SHARE * cells))
     folds = []
-    for f in range(number):
+    for f in range(n_folds):
         held = np.zeros(table.seen.shape, bool)
         held.flat[order[f * size : (f + 1) * size]] = True
         held[:, (table.seen & ~held).sum(axis=0) < 2] = False
@@ -95,7 +95,7 @@ class HeldOutSearch:
         self.first_folds = (len(self.folds) + 1) // 2  # on which sizes are compared
 
     def _errors(self, means: list[NDArray]) -> NDArray:
-        """Sum of squared errors at the held cells of each column, in the folds that `means` has."""
+        """Add up squared errors at the held cells of each column, in the folds that `means` has."""
         owner, total = self.table.layout.owner, np.zeros(self.table.seen.shape[1])
         for fold, mean in zip(self.folds, means):
             square = (self.table.answers - mean) ** 2 * fold.held[:, owner]
@@ -121,7 +121,7 @@ class HeldOutSearch:
         return tried
 
     def best(self, specs: list[Spec], least: int = 1) -> Tried:
-        """The best of a row of rising sizes, which ends when the error stops falling, after `least` of them."""
+        """Find the best of a row of rising sizes, which ends when the error stops falling, after `least` of them."""
         kept = self.attempt(specs[0])
         for count, spec in enumerate(specs[1:], 2):
             tried = self.attempt(spec)
@@ -132,7 +132,7 @@ class HeldOutSearch:
         return kept
 
     def stack(self, tried: list[Tried]) -> ChosenModels:
-        """Weights of the models for each column; the folds that were not needed until now are fitted first."""
+        """Find weights of the models for each column; the folds that were not needed until now are fitted first."""
         tried = [self._continue(t, len(self.folds)) for t in tried]
         owner, m = self.table.layout.owner, self.table.seen.shape[1]
         systems = [self._system(j, np.flatnonzero(owner == j), tried) for j in range(m)]
@@ -147,7 +147,7 @@ class HeldOutSearch:
         return ChosenModels([t.spec for t in tried], weights, self._residuals(weights, tried), self.path)
 
     def _system(self, j: int, own: NDArray, tried: list[Tried]) -> tuple[NDArray, NDArray, float]:
-        """What the models and the truth say beyond the baseline at the held cells of column j, and its spread."""
+        """Gather what models and truth say beyond the means at the held cells of column j, and its spread."""
         columns, truth = [], []
         for f, fold in enumerate(self.folds):
             rows = fold.held[:, j]
@@ -158,7 +158,7 @@ class HeldOutSearch:
         return A, b, float(np.sqrt((b**2).sum() * len(own) / len(b))) if len(b) else 0.0
 
     def _residuals(self, weights: NDArray, tried: list[Tried]) -> NDArray:
-        """Quantiles of (truth − prediction) / predicted deviation of the numeric columns, at the held cells."""
+        """Find quantiles of (truth − prediction) / predicted deviation of the numeric columns, at the held cells."""
         layout, normal = self.table.layout, np.zeros((self.table.seen.shape[1], len(QUANTILES)))
         for j, (column, own) in enumerate(zip(layout.columns, layout.answers)):
             found = []

@@ -145,11 +145,11 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         run.close(float(run.history.objective[-1]))
 
     def transform(self, X):
-        """X with every hole filled by the mean or the most probable level; the kind of table that went in."""
+        """Fill every hole by the mean or the most probable level; the kind of table that went in comes back."""
         return self._fill(X, None)
 
     def imputations(self, X, n=None, random_state=None) -> list:
-        """Several filled tables, each a draw: their differences are what the data leave open.
+        """Draw several filled tables: their differences are what the data leave open.
 
         Analyse each and pool the answers (Rubin's rules); a single filled table makes standard errors too small.
 
@@ -165,7 +165,7 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         return [self._fill(X, rng) for _ in range(n)]
 
     def uncertainty(self, X):
-        """How sure each fill is: standard deviation of a number, probability of the level chosen; NaN if seen."""
+        """Say how sure each fill is: standard deviation of a number, probability of the level chosen; NaN if seen."""
         check_is_fitted(self)
         with single_blas():
             X = self._checked(X, reset=False)
@@ -173,7 +173,7 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
             return numbers_like(X, self._fitted.uncertainty(table, read))
 
     def _check_loaded(self, looked_at: bool) -> None:
-        """What a file may not get wrong, because kernels trust it."""
+        """Check what a file may not get wrong, because kernels trust it."""
         self._fitted.check(looked_at)
 
     def _fill(self, X, rng: np.random.Generator | None):

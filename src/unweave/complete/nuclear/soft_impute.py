@@ -147,7 +147,7 @@ class SoftImpute(NuclearModel):
         return codes
 
     def _most(self, shape: tuple[int, int]) -> int:
-        """The largest rank allowed."""
+        """Find the largest rank allowed."""
         return min(shape) if self.n_components is None else whole(self.n_components, "n_components", 1)
 
     def _plan(self, objective, problem, rng):
@@ -169,7 +169,7 @@ class SoftImpute(NuclearModel):
         return plan, scheme, scheme.begin()
 
     def _choose_strength(self, objective: Objective) -> tuple[float, dict | None]:
-        """The strength to fit, and what was tried on held-out entries to find it."""
+        """Choose the strength, and give what was tried on held-out entries to find it."""
         given = positive_or_auto(self.strength, "strength")
         if given is not None:
             return given, None
@@ -198,7 +198,7 @@ class SoftImpute(NuclearModel):
         return self._gap(entries, U, Z, self.objective_, proof_is_cheap(entries, len(Z), self.n_iter_))
 
     def certify(self, X):
-        """The duality gap on the table of the fit, with a proven bound where the shorter side has up to 4096."""
+        """Find the duality gap on the table of the fit, with a proven bound where the shorter side has up to 4096."""
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
@@ -207,15 +207,13 @@ class SoftImpute(NuclearModel):
             Z = self._full_components
             U = left_half_step(objective, self._sentence, self._left, Z)
             value = objective.accurate_value(U, Z) + penalties(self._sentence, U, Z)
-            self.certificate_ = self._gap(
-                ObservedEntries.of(objective), U, Z, value, min(objective.shape) <= MOST_PROVEN
-            )
+            entries, proven = ObservedEntries.of(objective), min(objective.shape) <= MOST_PROVEN
+            self.certificate_ = self._gap(entries, U, Z, value, proven)
         return self.certificate_
 
     def _gap(self, entries: ObservedEntries, U, Z, value: float, prove: bool) -> Certificate:
-        return duality_gap(
-            entries, LowRankMatrix.of_factors(U, np.ascontiguousarray(Z.T)), self.strength_, value, prove
-        )
+        M = LowRankMatrix.of_factors(U, np.ascontiguousarray(Z.T))
+        return duality_gap(entries, M, self.strength_, value, prove)
 
 
 # -- tables that are observed throughout -------------------------------------------------------------------------------
@@ -223,6 +221,9 @@ class SoftImpute(NuclearModel):
 
 class Shrunk(Scheme):
     """Shrink a table that is observed throughout: ½‖X − M‖² + τ‖M‖₊ is least at U·(s − τ)₊·Vᵀ, in one step.
+
+    :class:`unweave.solve.closed.ClosedForm` must be told how many components to find; here τ decides, so a few singular
+    values are found first and more while all survive (2000×1500 of rank 10: 0.6 s beside 4.4 s for all of them).
 
     Reference: Cai, Candès and Shen (2010), A singular value thresholding algorithm for matrix completion, theorem 2.1.
     """

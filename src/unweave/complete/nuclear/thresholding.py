@@ -135,7 +135,7 @@ class SingularValueThresholding(NuclearModel):
         return super()._finish(objective, self._sentence, scheme, {**state, "components": components})
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):
-        """The primal objective, and the dual value with the residual of the constraint beside it."""
+        """Set the primal objective beside the dual value and the residual of the constraint."""
         entries, M = scheme.entries, LowRankMatrix.of_factors(U, np.ascontiguousarray(Z.T))
         self.objective_ = self.tau_ * float(M.s.sum()) + 0.5 * float(M.s @ M.s)
         missed = float(np.linalg.norm(entries.residual(M).astype(np.float64)))
@@ -143,7 +143,7 @@ class SingularValueThresholding(NuclearModel):
         return Certificate("dual", scheme.dual, self.residual_, scheme.exact, self.objective_)
 
     def certify(self, X):
-        """The dual value and the residual of the constraint: what the fit found, since nothing more can be had."""
+        """Give the dual value and the residual of the constraint that the fit found, since nothing more can be had."""
         return self.certificate_
 
 
@@ -172,15 +172,15 @@ class DualAscent(Scheme):
 
     @property
     def usual_step(self) -> float:
-        """1.2 over the share of entries that were observed."""
+        """Give the classical step length: 1.2 over the share of entries that were observed."""
         return 1.2 * self.entries.shape[0] * self.entries.shape[1] / max(1, self.entries.nnz)
 
     def adapt(self, loop: Loop) -> Loop:
-        """A loop that ends when the entries are met, whatever the dual value does."""
+        """Let the loop end when the entries are met, whatever the dual value does."""
         return replace(loop, tol=None if loop.tol else 0.0)
 
     def begin(self, rng=None) -> dict:
-        """The kicked start, drawn by the scheme's own seed: as many first steps at once as leave D(Y) empty."""
+        """Begin with as many first steps at once as leave D(Y) empty; the scheme has a seed of its own."""
         length = self.given_step or self.usual_step
         kick = np.ceil(self.tau / (length * self.top)) * length if self.top > 0 else 0.0
         own = np.random.default_rng((self.seed, 0))
@@ -228,7 +228,7 @@ class DualAscent(Scheme):
         return self._seen[1]
 
     def _next_length(self, length: float, before: NDArray, after: NDArray) -> float:
-        """‖ΔY‖² / ⟨ΔY, Δslope⟩ from the last step, kept between 1 (always safe) and fifty times the usual."""
+        """Take ‖ΔY‖² / ⟨ΔY, Δslope⟩ from the last step, kept between 1 (always safe) and fifty times the usual."""
         if self.given_step is not None:
             return self.given_step
         b, a = before.astype(np.float64), after.astype(np.float64)
@@ -240,7 +240,7 @@ class DualAscent(Scheme):
     # -- D(Y) ----------------------------------------------------------------------------------------------------
 
     def threshold(self, Y: NDArray, block: NDArray, turn: int) -> tuple[LowRankMatrix, NDArray]:
-        """D(Y), and the right vectors from which the next search begins."""
+        """Shrink Y to D(Y), and give the right vectors from which the next search begins."""
         e, short = self.entries, min(self.entries.shape)
         for attempt in range(_ROUNDS):
             width = block.shape[1]
@@ -263,7 +263,7 @@ class DualAscent(Scheme):
         return shrink(array, np.eye(array.shape[1], dtype=array.dtype), self.tau, min(array.shape))
 
     def _search(self, Y: NDArray, block: NDArray) -> LowRankMatrix:
-        """The best triplets in the Krylov space of two multiplications from `block`."""
+        """Find the best triplets in the Krylov space of two multiplications from `block`."""
         e, blocks = self.entries, [block]
         for _ in range(2):
             blocks.append(np.linalg.qr(e.tdot(Y, e.dot(Y, blocks[-1])))[0])
