@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unweave.linalg.entries import descend_rows, solve_rows
 from unweave.linalg.products import cross, gram, matmul
-from unweave.objectives import Dense, Objective
+from unweave.objectives import Objective
 from unweave.solve.certificate import dual_scale
 from unweave.solve.closed import ridge_of
 from unweave.solve.iterate import Loop
@@ -229,12 +229,12 @@ class Shrinkage(SoftImputeScheme):
 
 def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
     """Say in words why soft-impute does not fit a problem; None when it does."""
-    if not (isinstance(objective, Dense) and objective.squared):
-        return "singular-value shrinkage needs the squared loss on a dense table"
-    if objective.weights is None or not np.isin(objective.weights, (0, 1)).all():
-        return "singular-value shrinkage is for missing entries without weights"
+    if not objective.squared or objective.in_blocks:
+        return "singular-value shrinkage needs the squared loss on a table in memory"
     if not (ridge_of(problem.codes) and ridge_of(problem.components)):
         return "singular-value shrinkage needs the nuclear norm (or ridge on both sides)"
+    if objective.complete or objective.weighted:
+        return "singular-value shrinkage is for missing entries without weights"
     if problem.offset or problem.biases:
         return "singular-value shrinkage has no place for an offset or biases"
     if problem.n_components > min(objective.shape):

@@ -92,6 +92,8 @@ def test_the_solver_of_any_factorisation_is_this_one(shares):
     k = model.rank_ + 2
     twin = Factorization(k, codes=one, components=two, missing="nan", solver="shrinkage", tol=1e-8).fit(X)
     assert twin.objective_ == pytest.approx(model.objective_, rel=1e-6)
+    sparse = Factorization(k, codes=one, components=two, missing="zeros", solver="shrinkage", tol=1e-8).fit(stored(X))
+    np.testing.assert_array_equal(sparse.components_, twin.components_)
     assert twin.components_.shape == (k, X.shape[1]) and twin.codes_.shape == (len(X), k)
     costs = shares[0] * (twin.codes_**2).sum(), shares[1] * (twin.components_**2).sum()
     assert costs[0] == pytest.approx(costs[1], rel=1e-3)

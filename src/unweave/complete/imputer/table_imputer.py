@@ -126,7 +126,7 @@ class TableImputer(Showing, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         with fitting(self):
             X = self._checked(X, reset=True)
             read = read_columns(X)
-            asked = losses_of(self.loss, [str(n) for n in getattr(X, "columns", [one.name for one in read])])
+            asked = losses_of(self.loss, [one.name for one in read])
             layout = TableLayout([learn_column(one, loss) for one, loss in zip(read, asked, strict=True)])
             _warn_of_nothing_seen(read)
             self._fit(layout.encode(read), read)
