@@ -107,6 +107,11 @@ class Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
         raise NotImplementedError("an objective defines shifted")
 
+    @property
+    def weighted(self) -> bool:
+        """Whether some entries that were seen weigh other than one."""
+        return False
+
     def values_and_seen(self) -> tuple[Any, Any]:
         """The table and the weights of what is seen (0 = not seen; None: all ones), stored as the table is, float64."""
         raise NotImplementedError("this objective is not held in memory")

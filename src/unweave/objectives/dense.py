@@ -55,6 +55,10 @@ class Dense(Objective):
             less[self.weights == 0] = 0
         return Dense(less, self.loss, self.weights)
 
+    @property
+    def weighted(self):
+        return self.weights is not None and self.by_row.weights.size > 0
+
     def values_and_seen(self):
         weights = None if self.weights is None else self.weights.astype(np.float64)
         return self.X.astype(np.float64), weights

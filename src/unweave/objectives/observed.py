@@ -66,6 +66,10 @@ class Observed(Objective):
         less = X.data - row.astype(self.dtype)[X.indices]
         return Observed(sp.csr_array((less, X.indices, X.indptr), shape=X.shape), self.loss, self.weights)
 
+    @property
+    def weighted(self):
+        return self.weights is not None and not (self.weights.data == 1).all()
+
     def values_and_seen(self):
         X = self.X.astype(np.float64)
         weights = np.ones_like(X.data) if self.weights is None else self.weights.data.astype(np.float64)

@@ -53,9 +53,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
         return _open_blocks(estimator, X, missing, get_loss(loss), weights)
     levels: dict[int, list] = {}
     if specs is not None:
-        frame = X
         X, levels = encode_frame(X, None)
-        X = _named(X, frame)
         missing = "nan" if missing is None and levels else missing
     table = check_table(estimator, X, missing, reset=True)
     if specs is not None and len(specs) != table.shape[1]:
@@ -73,9 +71,7 @@ def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Ob
         blocks = check_blocks(estimator, X, missing, reset=False)
         return _blocks(blocks, learned.loss)
     if learned.levels:
-        frame = X
         X, _ = encode_frame(X, learned.levels)
-        X = _named(X, frame)
         missing = "nan" if missing is None else missing
     table = check_table(estimator, X, missing, reset=False)
     if learned.loss.takes_weights and weights is None and learned.loss.by_column is None:
@@ -88,19 +84,6 @@ def _plain(X, as_frame: bool):
     if isinstance(X, NamedTable) and (as_frame or not X.numeric):
         return X.frame()
     return X
-
-
-def _named(values, frame):
-    """Encoded numbers under the frame's own column names, so that scikit-learn can check them."""
-    if values is frame or not hasattr(frame, "columns"):
-        return values
-    if type(frame).__module__.startswith("polars"):
-        import polars
-
-        return polars.DataFrame(values, schema=[str(c) for c in frame.columns])
-    import pandas
-
-    return pandas.DataFrame(values, columns=frame.columns, index=frame.index)
 
 
 def _prepare(loss: Loss, tables: Callable[[], Iterable[Table]]) -> Loss:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg.operators import as_product
-from unweave.linalg.products import matmul
 from unweave.objectives import Objective
 from unweave.penalties import Orthonormal
 from unweave.penalties.base import Penalty
@@ -14,6 +13,7 @@ from unweave.solve.iterate import Loop
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
 from unweave.solve.search import Search, SVDResult, seed_of
+from unweave.solve.sparse_plus_low_rank import LowRankMatrix
 from unweave.solve.svd import choose_method, truncated_svd, with_signs
 from unweave.updates import LeastSquares
 
@@ -147,8 +147,9 @@ class ClosedForm(Spectral):
         U = scaled / np.where(svd.s > 0, svd.s, 1).astype(scaled.dtype)
         if isinstance(self.problem.codes, Orthonormal):
             return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}
-        U, Z, _ = split_shrunk(U, svd.s, svd.Vt, one, two)
-        return {"codes": U, "components": Z}
+        M = LowRankMatrix(U, svd.s, np.ascontiguousarray(svd.Vt.T)).shrunk(np.sqrt(one * two))
+        codes, components = M.padded(len(svd.s)).halves((two / one) ** 0.25)
+        return {"codes": codes, "components": components}
 
 
 class CentredSVD(Spectral):
@@ -158,56 +159,3 @@ class CentredSVD(Spectral):
 
     def _factors(self, svd: SVDResult) -> dict:
         return {"components": np.vstack([svd.Vt, np.asarray(svd.shift, dtype=self.objective.dtype)])}
-
-
-def split_shrunk(U, s, Vt, one: float, two: float) -> tuple[NDArray, NDArray, float]:
-    """Factors of U·(s − τ)₊·Vᵀ, τ = √(λ₁λ₂), that share it out so that both ridges cost the same; and that cost."""
-    tau = np.sqrt(one * two)
-    kept = np.maximum(s - tau, 0)
-    tilt = (two / one) ** 0.25
-    root = np.sqrt(kept)
-    return U * (root * tilt).astype(U.dtype), (root / tilt)[:, None].astype(Vt.dtype) * Vt, tau * float(kept.sum())
-
-
-class Shrinkage(FactorScheme):
-    """Soft-impute: fill the holes with the present prediction, decompose, shrink; again and again.
-
-    Minimises ½‖X − U·Z‖² over the observed entries plus the nuclear norm (ridge on both sides). Every round minimises a
-    bound that touches the objective, so it never rises.
-
-    References
-    ----------
-    Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices.
-    """
-
-    def __init__(self, objective: Objective, problem: Problem, rng):
-        self.objective, self.problem, self.rng = objective, problem, rng
-        self.left = LeastSquares()
-
-    def begin(self, rng=None) -> dict:
-        (n, m), k, dtype = self.objective.shape, self.problem.n_components, self.objective.dtype
-        return {"codes": np.zeros((n, k), dtype), "components": np.zeros((k, m), dtype)}
-
-    def step(self, state: dict) -> tuple[dict, float]:
-        X, seen = self.objective.dense_rows(0, self.objective.shape[0])
-        filled = np.where(seen != 0, X, matmul(state["codes"], state["components"]))
-        svd = truncated_svd(filled, self.problem.n_components, rng=self.rng)
-        one, two = ridge_of(self.problem.codes), ridge_of(self.problem.components)
-        U, Z, cost = split_shrunk(svd.U, svd.s, svd.Vt, one, two)  # type: ignore[arg-type]
-        return {"codes": U, "components": Z}, self.objective.value(U, Z) + cost
-
-
-def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
-    """Why soft-impute does not fit a problem, in words; None when it does."""
-    if not objective.squared or objective.is_sparse or objective.in_blocks:
-        return "singular-value shrinkage needs the squared loss on a dense table"
-    _, seen = objective.dense_rows(0, objective.shape[0])
-    if seen is None or not np.isin(seen, (0, 1)).all():
-        return "singular-value shrinkage is for missing entries without weights"
-    if not (ridge_of(problem.codes) and ridge_of(problem.components)):
-        return "singular-value shrinkage needs the nuclear norm (or ridge on both sides)"
-    if problem.offset or problem.biases:
-        return "singular-value shrinkage has no place for an offset or biases"
-    if problem.n_components > min(objective.shape):
-        return f"singular-value shrinkage has no more than {min(objective.shape)} components"
-    return None

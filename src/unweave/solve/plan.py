@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
-from unweave.solve.closed import ClosedForm, Shrinkage, Spectral, why_not_closed, why_not_shrinkage
+from unweave.solve.closed import ClosedForm, Spectral, why_not_closed
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
+from unweave.solve.soft_impute import Shrinkage, why_not_shrinkage
 from unweave.solve.start import STARTS, choose_start, first_block, make_start
 from unweave.updates import UPDATES, Half, Proximal, Update
 
@@ -86,7 +87,7 @@ def _joint(objective, problem: Problem, solver: str, init, rng, tol):
             )
         if shrink:
             raise ValueError(f"solver='shrinkage' cannot do this problem: {shrink}")
-        return Shrinkage(objective, problem, rng), "singular-value shrinkage", "holes are filled by the prediction"
+        return Shrinkage(objective, problem, rng, tol), "singular-value shrinkage", "holes are filled by the prediction"
     if solver == "power":
         return ClosedForm(objective, problem, "power", rng, tol), "power method with deflation", "as asked"
     given = not isinstance(init, str) and init is not None

@@ -1,4 +1,4 @@
-"""Strengths of the nuclear norm, from the one that leaves nothing down to the one that is asked for."""
+"""Choose strengths of the nuclear norm, from the one that leaves nothing down to the one that is asked for."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from collections.abc import Iterable
 from numbers import Integral
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.nuclear_scheme import Impute
-from unweave.complete.sparse_plus_low_rank import LowRank, Pattern
-from unweave.factorization.settings import whole
+from unweave.complete.held_out import hold_out
+from unweave.data.arguments import whole
 from unweave.linalg.sparse import SparseProduct
+from unweave.objectives import Objective, Observed
 from unweave.solve.iterate import Loop, iterate
+from unweave.solve.soft_impute import SoftImputeScheme
+from unweave.solve.sparse_plus_low_rank import LowRankMatrix, ObservedEntries
 from unweave.solve.svd import truncated_svd
 
 _RATIO = 3.0  # of two strengths of a path that nobody chose
 _CANDIDATES, _LEAST = 16, 1e-5  # strengths tried on held-out entries, and the least as a fraction of the largest
 _TRIAL = Loop(max_iter=8, tol=1e-2, ending="enough for a trial")
+_HELD_OUT = 0.1  # of the entries, to judge strengths by
 _WORSE = 1.01  # times the least error ends the search, and so does any rise twice in a row
 
 
-def largest_strength(entries: Pattern) -> float:
-    """‖P_Ω(X)‖₂: for τ from here on the answer is M = 0."""
+def largest_strength(entries: ObservedEntries) -> float:
+    """Find the least strength from which on the answer is M = 0: the norm of the observed entries."""
     return float(truncated_svd(SparseProduct(entries.matrix(entries.values)), 1, codes=False, tol=1e-4).s[0])
 
 
 def given_path(path) -> int | NDArray | None:
-    """The parameter `path`, checked: None, a number of strengths, or strengths that fall."""
+    """Check the parameter `path`: None, a number of strengths, or strengths, which are returned falling."""
     if path is None:
         return None
     if isinstance(path, Integral):
@@ -46,7 +48,7 @@ def given_path(path) -> int | NDArray | None:
 
 
 def way_down(top: float, strength: float, path) -> list[float]:
-    """The strengths that a fit visits: from below `top` to `strength`, which comes last.
+    """List the strengths that a fit visits, from below `top` to `strength`, which comes last.
 
     >>> way_down(100.0, 1.0, 2)
     [10.0, 1.0]
@@ -61,40 +63,34 @@ def way_down(top: float, strength: float, path) -> list[float]:
 
 
 def candidates(top: float, path) -> NDArray:
-    """The strengths that are compared when none is given."""
+    """List the strengths that are compared when none is given."""
     path = given_path(path)
     if isinstance(path, np.ndarray):
         return path
     return top * np.geomspace(0.5, _LEAST, _CANDIDATES if path is None else max(path, 2))
 
 
-def hold_out(entries: Pattern, rng: np.random.Generator, share: float = 0.1) -> tuple[Pattern, Pattern] | None:
-    """Entries split at random into those to learn from and those to judge by; None when there are too few."""
-    out = rng.random(entries.nnz) < share
-    if entries.nnz < 20 or not out.any() or out.all():
+def held_out_path(objective: Objective, strengths, most: int, seed: int) -> dict[str, NDArray] | None:
+    """Compare falling strengths on a tenth of the entries, held out; None when there are too few to spare any."""
+    table = Observed(objective.entries(), objective.loss)
+    train, test = hold_out(table, np.random.default_rng((seed, 1)), _HELD_OUT)
+    if test is None:
         return None
-    rows = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
-    parts = []
-    for pick in (~out, out):
-        counts = np.bincount(rows[pick], minlength=entries.shape[0])
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        part = (entries.values[pick], entries.indices[pick], indptr)
-        parts.append(Pattern(sp.csr_array(part, shape=entries.shape)))
-    return parts[0], parts[1]
+    return judged_path(ObservedEntries.of(train), ObservedEntries.of(test), strengths, most, seed)
 
 
-def held_out_path(train: Pattern, test: Pattern, strengths, most: int, seed: int) -> dict[str, NDArray]:
-    """Rank, objective and root mean square error on held-out entries for falling strengths, each fit warm-started.
+def judged_path(train: ObservedEntries, test: ObservedEntries, strengths, most: int, seed: int) -> dict[str, NDArray]:
+    """Fit falling strengths, each from the answer to the last, and judge them by their errors on held-out entries.
 
     The search ends when the error has risen, because the ranks that follow are the expensive ones.
     """
     found: list[tuple[float, int, float, float]] = []
-    M = LowRank.nothing(train.shape, train.dtype)
+    M = LowRankMatrix.zero(train.shape, train.dtype)
     best, worse = np.inf, 0
     for tau in strengths:
-        scheme = Impute(train, [float(tau)], most, tol=1e-2, seed=seed)
-        state, history = iterate(scheme.step, scheme.begin(M), scheme.pace(_TRIAL), settled=scheme.settled)
-        M = LowRank(state["U"], state["s"], state["V"])
+        scheme = SoftImputeScheme(train, [float(tau)], most, tol=1e-2, seed=seed)
+        state, history = iterate(scheme, scheme.state_at(M), scheme.adapt(_TRIAL))
+        M = LowRankMatrix.of_state(state)
         error = float(np.sqrt(np.mean(np.square(test.residual(M), dtype=np.float64))))
         found.append((float(tau), M.rank, float(state["value"]), error))
         rise, best = error / max(best, np.finfo(np.float64).tiny), min(best, error)
@@ -105,7 +101,7 @@ def held_out_path(train: Pattern, test: Pattern, strengths, most: int, seed: int
 
 
 def best_strength(path: dict[str, NDArray]) -> float:
-    """The largest strength whose error is within a hundredth of the least: fewer components for the same error."""
+    """Pick the largest strength whose error is within a hundredth of the least: fewer components for the same error."""
     errors = path["held_out_error"]
     return float(path["strength"][np.flatnonzero(errors <= _WORSE * errors.min())[0]])
 

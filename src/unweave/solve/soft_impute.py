@@ -1,4 +1,4 @@
-"""Soft-impute as a scheme of the one loop: singular-value shrinkage to find the rank, least squares to move fast."""
+"""Fit a matrix under the nuclear norm to observed entries: shrinkage finds the rank, least squares moves fast."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, shrink, spectral_norm
 from unweave.linalg.entries import descend_rows, solve_rows
 from unweave.linalg.products import cross, gram, matmul
+from unweave.objectives import Objective
 from unweave.solve.certificate import dual_scale
+from unweave.solve.closed import ridge_of
 from unweave.solve.iterate import Loop
+from unweave.solve.problem import Problem
+from unweave.solve.scheme import FactorScheme
+from unweave.solve.search import seed_of
+from unweave.solve.sparse_plus_low_rank import LowRankMatrix, ObservedEntries, shrink, spectral_norm
 from unweave.updates import LeastSquares
 
 _PROBES = 8  # directions outside the present span that are looked at, at first
@@ -21,8 +26,8 @@ _EXACT_RANK = 40  # up to this rank exact least squares, beyond it conjugate gra
 _EARLY_GAP, _EARLY_STEPS = 1e-2, 5  # when an early strength of a path is left
 
 
-class Impute:
-    """min ½ Σ_observed (x − m)² + τ‖M‖₊ for one τ after the other, each from where the last one ended.
+class SoftImputeScheme(FactorScheme):
+    """Minimise ½ Σ_observed (x − m)² + τ‖M‖₊ for one τ after the other, each from where the last one ended.
 
     A step has two halves, and neither lets the objective rise:
 
@@ -42,18 +47,21 @@ class Impute:
     Hsieh and Olsen (2014), Nuclear norm minimization via active subspace selection.
     """
 
-    def __init__(self, entries: Pattern, strengths, most: int, *, tol: float = 1e-4, seed: int = 0):
+    def __init__(self, entries: ObservedEntries, strengths, most: int, *, tol: float = 1e-4, seed: int = 0):
         self.entries, self.strengths, self.most, self.tol, self.seed = entries, list(strengths), most, tol, seed
         self.left = LeastSquares()
         self._seen: tuple[object, NDArray, NDArray] | None = None  # of the last state, so that nothing is done twice
 
-    def pace(self, loop: Loop) -> Loop:
-        """The scheme itself says when it has settled: a small fall of the objective may only end a strength."""
+    def adapt(self, loop: Loop) -> Loop:
+        """Let the loop end when the scheme has settled: a small fall of the objective may only end a strength."""
         return replace(loop, tol=None if loop.tol else 0.0)
 
-    def begin(self, M: LowRank | None = None) -> dict:
-        """M = 0, or a given one, and random probes turned to the residual."""
-        M = LowRank.nothing(self.entries.shape, self.entries.dtype) if M is None else M
+    def begin(self, rng=None) -> dict:
+        """Begin with M = 0 and random probes, drawn by the scheme's own seed, turned to the residual."""
+        return self.state_at(LowRankMatrix.zero(self.entries.shape, self.entries.dtype))
+
+    def state_at(self, M: LowRankMatrix) -> dict:
+        """Make the state that goes on from a given M."""
         width = min(_PROBES, min(self.entries.shape))
         state = {
             "stage": 0, "steps": 0, "in_stage": 0, "value": np.inf, "gap": np.inf, "settled": False,
@@ -64,8 +72,8 @@ class Impute:
 
     def step(self, state: dict) -> tuple[dict, float]:
         tau = self.strengths[state["stage"]]
-        product = self._about(state)[1]
-        M = LowRank(state["U"], state["s"], state["V"])
+        product = self._residual_and_product(state)[1]
+        M = LowRankMatrix.of_state(state)
         Q = np.hstack([M.V, state["probes"]])
         if M.rank:  # (R + M)·Q
             product = product.copy()
@@ -82,8 +90,8 @@ class Impute:
         return bool(state["settled"])
 
     def finish(self, state: dict) -> dict:
-        """Codes and components, balanced; directions too short to matter at this tolerance are dropped."""
-        M = LowRank(state["U"], state["s"], state["V"])
+        """Add codes and components, balanced; drop directions too short to matter at this tolerance."""
+        M = LowRankMatrix.of_state(state)
         tails = np.sqrt(np.cumsum(M.s[::-1] ** 2))[::-1]
         M = M.cut(int(np.count_nonzero(tails > 0.01 * self.tol * tails.max(initial=0.0))))
         codes, components = M.padded().halves()
@@ -91,39 +99,38 @@ class Impute:
 
     # -- the two halves ------------------------------------------------------------------------------------------
 
-    def _sweep(self, M: LowRank, tau: float) -> LowRank:
-        """One sweep of alternating least squares from the balanced factors of M."""
+    def _sweep(self, M: LowRankMatrix, tau: float) -> LowRankMatrix:
+        """Do one sweep of alternating least squares from the balanced factors of M."""
         if not M.rank:
             return M
-        e = self.entries
-        by_row, by_column = (e.indptr, e.indices), e.by_column[:2]
+        rows, columns = ((t.indptr, t.indices, t.data) for t in (self.entries.by_row, self.entries.by_column))
         F, Z = M.halves()
         H = np.ascontiguousarray(Z.T)
         if M.rank <= _EXACT_RANK:
-            F = solve_rows(*by_row, e.values, None, H, F, tau)
-            H = solve_rows(*by_column, e.values_by_column, None, F, H, tau)
+            F = solve_rows(*rows, None, H, F, tau)
+            H = solve_rows(*columns, None, F, H, tau)
         else:
             for _ in range(2):
-                F = descend_rows(*by_row, e.values, None, H, F, tau, 3)
-                H = descend_rows(*by_column, e.values_by_column, None, F, H, tau, 3)
-        new = LowRank.of_factors(F, H)
+                F = descend_rows(*rows, None, H, F, tau, 3)
+                H = descend_rows(*columns, None, F, H, tau, 3)
+        new = LowRankMatrix.of_factors(F, H)
         # Directions that only rounding keeps alive cost time and no objective.
-        kept = int(np.count_nonzero(new.s > np.finfo(e.dtype).eps * new.s[0]))
+        kept = int(np.count_nonzero(new.s > np.finfo(self.entries.dtype).eps * new.s[0]))
         return new if kept == new.rank else new.cut(kept)
 
     # -- looking at the residual ---------------------------------------------------------------------------------
 
-    def _about(self, state: dict) -> tuple[NDArray, NDArray]:
-        """Residual, and its product with [V, probes], of a state: kept from `_look`, or found again after a restart."""
+    def _residual_and_product(self, state: dict) -> tuple[NDArray, NDArray]:
+        """Give the residual of a state and its product with [V, probes]: kept from `_look`, or found anew."""
         if self._seen is None or self._seen[0] is not state["U"]:
-            residual = self.entries.residual(LowRank(state["U"], state["s"], state["V"]))
+            residual = self.entries.residual(LowRankMatrix.of_state(state))
             Q = np.hstack([state["V"], state["probes"]])
             self._seen = (state["U"], residual, self.entries.dot(residual, Q))
         return self._seen[1:]
 
     def _look(self, state: dict, depth: int = _DEPTH) -> dict:
         """Turn the probes to the residual of a new M; with them come the objective and the duality gap."""
-        tau, M = self.strengths[state["stage"]], LowRank(state["U"], state["s"], state["V"])
+        tau, M = self.strengths[state["stage"]], LowRankMatrix.of_state(state)
         residual = self.entries.residual(M)
         probes, lengths = self._turned(residual, M, state["probes"], depth)
         product = self.entries.dot(residual, np.hstack([M.V, probes]))
@@ -132,8 +139,8 @@ class Impute:
         state = {**state, "probes": probes, "value": value, "gap": gap}
         return self._enough_probes(state, int(np.count_nonzero(lengths > tau)))
 
-    def _turned(self, residual: NDArray, M: LowRank, probes: NDArray, depth: int) -> tuple[NDArray, NDArray]:
-        """Directions in which the residual is longest beside M, the best in a Krylov space, and its lengths in them."""
+    def _turned(self, residual: NDArray, M: LowRankMatrix, probes: NDArray, depth: int) -> tuple[NDArray, NDArray]:
+        """Find the directions beside M in which the residual is longest (in a Krylov space), and its lengths."""
         e, blocks = self.entries, [probes]
         for _ in range(depth):
             ahead = e.tdot(residual, _without(e.dot(residual, blocks[-1]), M.U))
@@ -144,8 +151,8 @@ class Impute:
         lengths = np.sqrt(np.maximum(squares[::-1][: probes.shape[1]], 0))
         return matmul(K, Y), lengths
 
-    def _gap(self, residual: NDArray, M: LowRank, tau: float, norm: float) -> tuple[float, float]:
-        """Objective, and by what fraction of it a scaled residual shows it may lie above the best."""
+    def _gap(self, residual: NDArray, M: LowRankMatrix, tau: float, norm: float) -> tuple[float, float]:
+        """Find the objective, and by what fraction of it a scaled residual shows it may lie above the best."""
         r = residual.astype(np.float64, copy=False)
         square, inner = float(r @ r), float(r @ self.entries.values)
         value = 0.5 * square + tau * float(M.s.sum())
@@ -153,7 +160,7 @@ class Impute:
         return value, (value - scale * inner + 0.5 * scale**2 * square) / max(value, np.finfo(np.float64).tiny)
 
     def _enough_probes(self, state: dict, wanted: int) -> dict:
-        """More probes when the residual is longer than τ in all of them, fewer when it is in few."""
+        """Add probes when the residual is longer than τ in all of them, drop some when it is in few."""
         width = state["probes"].shape[1]
         room = min(self.entries.shape) - len(state["s"])
         # At full rank there is no room for any; when the rank falls again there must be a way back up.
@@ -176,7 +183,7 @@ class Impute:
     # -- strengths -----------------------------------------------------------------------------------------------
 
     def _judged(self, state: dict, former: dict) -> dict:
-        """Has this strength settled? Then note it, and go on to the next one if there is one."""
+        """Judge whether this strength has settled; then note it, and go on to the next one if there is one."""
         stage, last = state["stage"], state["stage"] == len(self.strengths) - 1
         fall = (former["value"] - state["value"]) / max(abs(former["value"]), np.finfo(np.float64).tiny)
         grew = len(state["s"]) > len(former["s"])
@@ -192,10 +199,44 @@ class Impute:
 
 
 def _without(B: NDArray, basis: NDArray) -> NDArray:
-    """B less its part in the span of orthonormal columns."""
+    """Take from B its part in the span of orthonormal columns."""
     return B - matmul(basis, cross(basis, B).astype(B.dtype)) if basis.shape[1] else B
 
 
 def _beside(basis: NDArray, B: NDArray) -> NDArray:
-    """An orthonormal basis of what B adds to orthonormal columns; any directions stand in where it adds nothing."""
+    """Find an orthonormal basis of what B adds to orthonormal columns, any directions where it adds nothing."""
     return np.ascontiguousarray(np.linalg.qr(np.hstack([basis, _without(B, basis)]))[0][:, basis.shape[1] :])
+
+
+# -- as a solver of any factorisation ----------------------------------------------------------------------------------
+
+
+class Shrinkage(SoftImputeScheme):
+    """Fit X ≈ U·Z with ridges λ₁ on U and λ₂ on Z to what was observed: the nuclear norm of U·Z with τ = √(λ₁λ₂)."""
+
+    def __init__(self, objective: Objective, problem: Problem, rng, tol: float | None = None):
+        one, two = ridge_of(problem.codes), ridge_of(problem.components)
+        assert one and two, "why_not_shrinkage asks for two ridges"
+        self.tilt, tau = (two / one) ** 0.25, float(np.sqrt(one * two))
+        accuracy = 1e-5 if tol is None else tol
+        super().__init__(ObservedEntries.of(objective), [tau], problem.n_components, tol=accuracy, seed=seed_of(rng))
+
+    def finish(self, state: dict) -> dict:
+        """Add as many codes and components as were asked for, shared out so that both ridges cost the same."""
+        codes, components = LowRankMatrix.of_state(state).padded(self.most).halves(self.tilt)
+        return {"codes": codes, "components": components}
+
+
+def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
+    """Say in words why soft-impute does not fit a problem; None when it does."""
+    if not objective.squared or objective.in_blocks:
+        return "singular-value shrinkage needs the squared loss on a table in memory"
+    if not (ridge_of(problem.codes) and ridge_of(problem.components)):
+        return "singular-value shrinkage needs the nuclear norm (or ridge on both sides)"
+    if objective.complete or objective.weighted:
+        return "singular-value shrinkage is for missing entries without weights"
+    if problem.offset or problem.biases:
+        return "singular-value shrinkage has no place for an offset or biases"
+    if problem.n_components > min(objective.shape):
+        return f"singular-value shrinkage has no more than {min(objective.shape)} components"
+    return None

@@ -8,32 +8,22 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.complete.nuclear.tables import planted, stored
 from tests.reference import nuclear as reference
-from unweave import Factorization
-from unweave.complete.nuclear_bound import norm_bound
-from unweave.complete.nuclear_path import held_out_path, hold_out, largest_strength, way_down
-from unweave.complete.soft_impute import SoftImpute
-from unweave.complete.sparse_plus_low_rank import LowRank, Pattern, shrink
+from unweave import Factorization, SoftImpute
+from unweave.complete.held_out import hold_out
+from unweave.complete.nuclear.soft_impute import norm_bound
+from unweave.complete.nuclear.strengths import judged_path, largest_strength, way_down
 from unweave.linalg.sparse import SparseProduct
-
-
-def planted(n=60, m=45, rank=3, share=0.4, noise=0.1, seed=0):
-    """A matrix of low rank, and a table with NaN where it was not observed."""
-    rng = np.random.default_rng(seed)
-    M = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
-    X = M + noise * rng.standard_normal((n, m))
-    return M, np.where(rng.random((n, m)) < share, X, np.nan)
-
-
-def stored(X):
-    """The same as a sparse table that stores what was observed."""
-    rows, columns = np.nonzero(~np.isnan(X))
-    return sp.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+from unweave.losses import Squared
+from unweave.objectives import Observed
+from unweave.penalties import Ridge
+from unweave.solve.sparse_plus_low_rank import ObservedEntries
 
 
 @pytest.mark.parametrize("tau", [0.3, 1.0, 4.0])
 def test_it_finds_the_answer_of_the_dense_loop(tau):
-    _, X = planted()
+    _, X = planted(noise=0.1)
     seen = ~np.isnan(X)
     best = reference.soft_impute(np.where(seen, X, 0), seen, tau)
     model = SoftImpute(strength=tau, tol=1e-7, max_iter=2000).fit(X)
@@ -45,7 +35,7 @@ def test_it_finds_the_answer_of_the_dense_loop(tau):
 
 
 def test_objective_never_rises_and_the_certificate_is_below_it():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     model = SoftImpute(strength=0.5, tol=1e-6).fit(X)
     objective = np.array(model.history_.objective)
     assert (np.diff(objective) <= 1e-10 * objective[0]).all()
@@ -56,7 +46,7 @@ def test_objective_never_rises_and_the_certificate_is_below_it():
 
 
 def test_certificate_holds_for_an_answer_that_is_far_off():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     seen = ~np.isnan(X)
     best = reference.soft_impute(np.where(seen, X, 0), seen, 1.0)
     value = reference.objective(np.where(seen, X, 0), seen, best, 1.0)
@@ -65,14 +55,14 @@ def test_certificate_holds_for_an_answer_that_is_far_off():
 
 
 def test_a_limit_on_the_rank_is_kept():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     model = SoftImpute(2, strength=0.3).fit(X)
     assert model.rank_ == model.components_.shape[0] == 2
     assert model.objective_ > SoftImpute(strength=0.3).fit(X).objective_
 
 
 def test_sparse_and_dense_tables_give_the_same():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     one, two = SoftImpute(strength=0.5).fit(X), SoftImpute(strength=0.5).fit(stored(X))
     np.testing.assert_array_equal(one.components_, two.components_)
 
@@ -85,7 +75,7 @@ def test_complete_tables_are_shrunk_in_one_step(rng):
 
 
 def test_same_as_two_ridges():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     model = SoftImpute(strength=1.0, tol=1e-7).fit(X)
     twin = Factorization(
         model.rank_ + 2, codes="nuclear", components="free", missing="nan", solver="shrinkage", max_iter=3000, tol=1e-10
@@ -93,16 +83,33 @@ def test_same_as_two_ridges():
     assert model.objective_ == pytest.approx(twin.objective_, rel=1e-5)
 
 
+@pytest.mark.parametrize("shares", [(1.0, 1.0), (4.0, 0.25)])
+def test_the_solver_of_any_factorisation_is_this_one(shares):
+    """Ridges λ₁ and λ₂ are the nuclear norm with τ = √(λ₁λ₂), however unequal; each side costs half of it."""
+    _, X = planted(noise=0.1)
+    model = SoftImpute(strength=1.0, tol=1e-8).fit(X)
+    one, two = (Ridge(strength=share) for share in shares)
+    k = model.rank_ + 2
+    twin = Factorization(k, codes=one, components=two, missing="nan", solver="shrinkage", tol=1e-8).fit(X)
+    assert twin.objective_ == pytest.approx(model.objective_, rel=1e-6)
+    sparse = Factorization(k, codes=one, components=two, missing="zeros", solver="shrinkage", tol=1e-8).fit(stored(X))
+    np.testing.assert_array_equal(sparse.components_, twin.components_)
+    assert twin.components_.shape == (k, X.shape[1]) and twin.codes_.shape == (len(X), k)
+    costs = shares[0] * (twin.codes_**2).sum(), shares[1] * (twin.components_**2).sum()
+    assert costs[0] == pytest.approx(costs[1], rel=1e-3)
+    assert (np.diff(twin.history_.objective) <= 1e-12 * twin.history_.objective[0]).all()
+
+
 @pytest.mark.parametrize("tau", [1e6, 1e3])
 def test_a_large_strength_leaves_nothing(tau):
-    _, X = planted()
+    _, X = planted(noise=0.1)
     model = SoftImpute(strength=tau).fit(X)
     assert model.rank_ == 0 and not model.components_.any() and not model.codes_.any()
     assert model.certificate_.gap < 1e-6
 
 
 def test_transform_is_fit_transform_to_the_bit(dtype):
-    X = planted()[1].astype(dtype)
+    X = planted(noise=0.1)[1].astype(dtype)
     model = SoftImpute(strength=0.5)
     codes = model.fit_transform(X)
     np.testing.assert_array_equal(codes, model.transform(X))
@@ -111,14 +118,14 @@ def test_transform_is_fit_transform_to_the_bit(dtype):
 
 
 def test_threads_change_no_bit(two_threads):
-    _, X = planted(400, 300, share=0.3)
+    _, X = planted(400, 300, share=0.3, noise=0.1)
     one, two = two_threads(lambda: SoftImpute(strength=0.5, max_iter=6, tol=0).fit(X))
     np.testing.assert_array_equal(one.components_, two.components_)
     assert one.objective_ == two.objective_
 
 
 def test_the_path_is_kept_and_can_be_given():
-    _, X = planted()
+    _, X = planted(noise=0.1)
     model = SoftImpute(strength=0.5, path=4).fit(X)
     assert len(model.path_["strength"]) == 4 and model.path_["strength"][-1] == 0.5
     assert (np.diff(model.path_["objective"]) < 0).all() and (model.path_["rank"][1:] >= model.path_["rank"][0]).all()
@@ -151,7 +158,7 @@ def test_exact_recovery_by_the_path():
 
 
 def test_checkpoint_goes_on_where_it_stopped(tmp_path):
-    _, X = planted()
+    _, X = planted(noise=0.1)
     straight = SoftImpute(strength=0.5, max_iter=8, tol=0).fit(X)
 
     def stop(progress):
@@ -169,28 +176,6 @@ def test_checkpoint_goes_on_where_it_stopped(tmp_path):
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def test_shrink_within_a_span_minimises(rng):
-    A, Q = rng.standard_normal((12, 9)), np.linalg.qr(rng.standard_normal((9, 9)))[0]
-    M = shrink(A @ Q, Q, 1.5, 9)
-    np.testing.assert_allclose((M.U * M.s) @ M.V.T, reference.shrink(A, 1.5), atol=1e-12)
-
-
-def test_pattern_multiplies_like_a_matrix(rng):
-    X = planted()[1]
-    entries = Pattern(stored(X))
-    R, B, C = np.nan_to_num(X), rng.standard_normal((45, 3)), rng.standard_normal((60, 2))
-    np.testing.assert_allclose(entries.dot(entries.values, B), R @ B)
-    np.testing.assert_allclose(entries.tdot(entries.values, C), R.T @ C)
-
-
-def test_factors_become_singular_vectors(rng):
-    F, H = rng.standard_normal((8, 3)), rng.standard_normal((6, 3))
-    M = LowRank.of_factors(F, H)
-    np.testing.assert_allclose((M.U * M.s) @ M.V.T, F @ H.T)
-    codes, components = M.halves()
-    np.testing.assert_allclose(codes @ components, F @ H.T)
-
-
 @given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 30))
 def test_norm_bound_is_proven_and_tight(seed, n, m):
     R = np.random.default_rng(seed).standard_normal((n, m))
@@ -206,12 +191,13 @@ def test_ways_down_end_at_the_strength():
 
 
 def test_held_out_entries_are_not_learned_from():
-    entries = Pattern(stored(planted()[1]))
-    train, test = hold_out(entries, np.random.default_rng(0))
+    table = Observed(stored(planted(noise=0.1)[1]), Squared())
+    entries = ObservedEntries.of(table)
+    train, test = map(ObservedEntries.of, hold_out(table, np.random.default_rng(0), 0.1))
     assert train.nnz + test.nnz == entries.nnz
     both = train.matrix(train.values) + test.matrix(test.values)
     assert abs(both - entries.matrix(entries.values)).max() == 0
-    path = held_out_path(train, test, [0.5 * largest_strength(entries), 1.0], 10, 0)
+    path = judged_path(train, test, [0.5 * largest_strength(entries), 1.0], 10, 0)
     assert path["held_out_error"][1] < path["held_out_error"][0]
 
 
@@ -230,7 +216,7 @@ def test_held_out_entries_are_not_learned_from():
     ],
 )  # fmt: skip
 def test_bad_settings_are_named(settings, word):
-    _, X = planted()
+    _, X = planted(noise=0.1)
     with pytest.raises((ValueError, TypeError), match=word):
         SoftImpute(**{"strength": 1.0, **settings}).fit(X)
 

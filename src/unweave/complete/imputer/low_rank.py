@@ -1,4 +1,4 @@
-"""Factor analysis of a table of mixed columns with holes: a low-rank model that knows how sure it is.
+"""Fit factors to a table of mixed columns with holes: a low-rank model that knows how sure it is.
 
 Output j of row i is predicted by p_ij = b_j + u_i·z_j with u_i ~ N(0, I), and
 
@@ -18,13 +18,16 @@ accelerate EM.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from unweave import parallel
-from unweave.complete.imputer_layout import Layout
+from unweave.complete.imputer.columns import EncodedTable, TableLayout
+from unweave.complete.imputer.model import FittedModel, predict_in_blocks
+from unweave.solve.scheme import Scheme
 
 _HUBER = 1.345
 _PRIOR = 0.05  # noise variance that one pseudo-entry of each column votes for
@@ -34,7 +37,7 @@ _ROUNDS = 8  # refinements of the logistic bound for rows that were not fitted
 
 @dataclass
 class Outputs:
-    """A table as outputs (0 where not seen), and the loss of each."""
+    """Hold a table written as outputs (0 where not seen), and the loss of each."""
 
     values: NDArray
     seen: NDArray  # 1.0 where seen
@@ -44,32 +47,36 @@ class Outputs:
 
     @property
     def plain(self) -> bool:
+        """Tell whether every output has the squared loss."""
         return not (self.logistic.any() or self.huber.any())
 
 
-def make_outputs(layout: Layout, answers: NDArray, seen: NDArray, scores: bool) -> Outputs:
-    """The outputs of a table of answers; `scores` maps skewed columns to normal scores."""
-    parts = [c.outputs(answers[:, own], scores) for c, own in zip(layout.columns, layout.answers)]
-    widths = [c.n_outputs for c in layout.columns]
-    known = np.repeat(seen, widths, axis=1).astype(np.float64)
-    words = np.repeat([c.loss for c in layout.columns], widths)
+def make_outputs(table: EncodedTable, scores: bool) -> Outputs:
+    """Write a table of answers as outputs; `scores` maps skewed columns to normal scores."""
+    columns = table.layout.columns
+    parts = [c.outputs(table.answers[:, own], scores) for c, own in zip(columns, table.layout.answers, strict=True)]
+    widths = [c.n_outputs for c in columns]
+    known = np.repeat(table.seen, widths, axis=1).astype(np.float64)
     tied = [
         np.arange(own.start, own.stop)
-        for c, own in zip(layout.columns, layout.outputs)
-        if c.loss == "ordinal" and c.n_outputs > 1
+        for c, own in zip(columns, table.layout.outputs, strict=True)
+        if c.ordered and c.n_outputs > 1
     ]
-    robust = words == "huber"
-    return Outputs(np.hstack(parts) * known, known, ~robust & (words != "squared"), robust, tied)
+    logistic = np.repeat([not c.numeric for c in columns], widths)
+    robust = np.repeat([c.robust for c in columns], widths)
+    return Outputs(np.hstack(parts) * known, known, logistic, robust, tied)
 
 
-class MixedFactors:
-    """The scheme: ``begin()`` and ``step(state)`` for :func:`unweave.solve.iterate.iterate`."""
+class LowRankScheme(Scheme):
+    """Fit factors and noise by EM; a step finds components for the moments at hand, then moments for these."""
 
-    def __init__(self, table: Outputs, rank: int, ridge: float) -> None:
-        self.table, self.rank, self.ridge = table, rank, ridge
+    rises = True  # by a hair: the objective leaves out the prior of the noise, and what rescaling does to the ridge
 
-    def begin(self) -> dict:
-        """Principal components of the standardised table with its holes at the mean."""
+    def __init__(self, table: EncodedTable, rank: int, ridge: float, scores: bool) -> None:
+        self.table, self.rank, self.ridge, self.scores = make_outputs(table, scores), rank, ridge, scores
+
+    def begin(self, rng=None) -> dict:
+        """Begin with principal components of the standardised table, holes at the mean."""
         Y, seen, k = self.table.values, self.table.seen, self.rank
         count = seen.sum(axis=0)
         mean = Y.sum(axis=0) / np.maximum(count, 1)
@@ -88,8 +95,12 @@ class MixedFactors:
         return self._expect(first)[0]
 
     def step(self, state: dict) -> tuple[dict, float]:
-        """Components for the moments at hand, then moments and objective for the new components."""
         return self._expect({**state, **self._maximise(state)})
+
+    def model(self, state: dict) -> LowRank:
+        """Make the fitted model of a state."""
+        factors = (state["components"], state["offset"], state["noise"], state["gram"])
+        return LowRank(*factors, ridge=self.ridge, scores=self.scores)
 
     def _maximise(self, state: dict) -> dict:
         k, G, R = self.rank, state["gram"].copy(), state["cross"]
@@ -130,7 +141,7 @@ class MixedFactors:
 
 
 def _solve_tied(G: NDArray, R: NDArray, ridge: float) -> NDArray:
-    """One z for all thresholds of an ordinal column, an offset for each."""
+    """Solve for one z shared by all thresholds of an ordinal column, and an offset for each."""
     k = G.shape[1] - 1
     g, c = G[:, :k, k], G[:, k, k] + 1e-8
     A = G[:, :k, :k].sum(axis=0) - (g / c[:, None]).T @ g + ridge * np.eye(k)
@@ -140,7 +151,7 @@ def _solve_tied(G: NDArray, R: NDArray, ridge: float) -> NDArray:
 
 @dataclass
 class Posterior:
-    """What a block of rows says: means and covariances of codes, and the working table they came from."""
+    """Hold means and covariances of the codes of a block of rows, and the working table they came from."""
 
     codes: NDArray
     covariance: NDArray
@@ -152,6 +163,7 @@ class Posterior:
     value: float
 
     def moments(self) -> dict:
+        """Add up over these rows what the next step needs."""
         n, k = self.codes.shape
         full = np.ones((n, k + 1))
         full[:, :k] = self.codes
@@ -165,7 +177,7 @@ class Posterior:
 
 
 def posterior(table: Outputs, state: dict, own: slice, bend: NDArray | None) -> Posterior:
-    """Codes of the rows `own` given components; `bend` holds where the logistic and Huber bounds touch."""
+    """Find the codes of the rows `own` given components; `bend` holds where the logistic and Huber bounds touch."""
     Z, b, noise = state["components"], state["offset"], state["noise"]
     k = len(Z)
     Y, seen = table.values[own], table.seen[own]
@@ -173,7 +185,7 @@ def posterior(table: Outputs, state: dict, own: slice, bend: NDArray | None) -> 
     precision = np.broadcast_to(1 / noise, Y.shape)
     target, value = Y, 0.5 * float(seen.sum(axis=0) @ np.where(table.logistic, 0.0, np.log(2 * np.pi * noise)))
     if bend is not None:
-        precision, target, value = _bent(table, noise, Y, seen, bend, value)
+        precision, target, value = _bounds_at(table, noise, Y, seen, bend, value)
     W = seen * precision
     centred = W * (target - b)
     P = (W @ pairs.T).reshape(-1, k, k) + np.eye(k)
@@ -189,8 +201,8 @@ def posterior(table: Outputs, state: dict, own: slice, bend: NDArray | None) -> 
     return Posterior(u, V, p, variance, W, target, bend, value)
 
 
-def _bent(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArray, value: float):
-    """Weights and targets of the quadratic bounds at `bend`, and the value with their constants."""
+def _bounds_at(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArray, value: float):
+    """Find weights and targets of the quadratic bounds at `bend`, and the value with their constants."""
     bend = np.maximum(bend, 1e-4)
     precision = np.empty_like(Y)
     target = Y.copy()
@@ -209,8 +221,8 @@ def _bent(table: Outputs, noise: NDArray, Y: NDArray, seen: NDArray, bend: NDArr
 
 
 @dataclass
-class LowRank:
-    """A fitted low-rank model: enough to predict new rows and to draw from its posterior."""
+class LowRank(FittedModel):
+    """Predict cells by a fitted low-rank model, and draw from its posterior."""
 
     components: NDArray
     offset: NDArray
@@ -219,22 +231,25 @@ class LowRank:
     ridge: float
     scores: bool
 
-    def rows(self, layout: Layout, answers: NDArray, seen: NDArray) -> Posterior:
-        """The posterior of new rows, each on its own."""
-        table = make_outputs(layout, answers, seen, self.scores)
+    def rows(self, table: EncodedTable) -> Posterior:
+        """Find the posterior of new rows, each on its own."""
+        outputs = make_outputs(table, self.scores)
         state = {"components": self.components, "offset": self.offset, "noise": self.noise}
-        bend = None if table.plain else np.ones_like(table.values)
-        whole = slice(0, len(answers))
-        found = posterior(table, state, whole, bend)
+        bend = None if outputs.plain else np.ones_like(outputs.values)
+        every = slice(0, len(table))
+        found = posterior(outputs, state, every, bend)
         for _ in range(0 if bend is None else _ROUNDS):
-            found = posterior(table, state, whole, found.bend)
+            found = posterior(outputs, state, every, found.bend)
         return found
 
-    def predict(self, layout: Layout, answers: NDArray, seen: NDArray) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer (variances of levels are not used)."""
-        found = self.rows(layout, answers, seen)
-        mean, variance = np.empty_like(answers), np.ones_like(answers)
-        for column, to, own in zip(layout.columns, layout.answers, layout.outputs):
+    def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
+        """Give mean and variance of every answer (variances of levels are not used)."""
+        return predict_in_blocks(self._predict_rows, table, len(self.components) ** 2)
+
+    def _predict_rows(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
+        layout, found = table.layout, self.rows(table)
+        mean, variance = np.empty_like(table.answers), np.ones_like(table.answers)
+        for column, to, own in zip(layout.columns, layout.answers, layout.outputs, strict=True):
             p, v = found.linear[:, own], found.variance[:, own]
             if column.numeric:
                 v = v + self.noise[own]
@@ -242,3 +257,39 @@ class LowRank:
             else:
                 mean[:, to] = column.probabilities(1 / (1 + np.exp(-p / np.sqrt(1 + np.pi / 8 * v))))
         return mean, variance
+
+    def redraw(self, layout: TableLayout, rng: np.random.Generator) -> LowRank:
+        """Draw the components from z_j ~ N(ẑ_j, (G_j + ridge I)⁻¹), with the Grams G_j of the last step."""
+        G = self.gram.copy()
+        k = len(self.components)
+        G[:, range(k), range(k)] += self.ridge
+        G += 1e-6 * np.eye(k + 1)
+        # x = L⁻ᵀ e has the covariance G⁻¹ when G = L·Lᵀ.
+        L = np.linalg.cholesky(G)
+        noise = np.linalg.solve(L.transpose(0, 2, 1), rng.standard_normal((len(G), k + 1, 1)))[:, :, 0]
+        seen = G[:, k, k] > 1e-3  # a column nobody saw stays at its offset
+        noise[~seen] = 0
+        return replace(self, components=self.components + noise[:, :k].T, offset=self.offset + noise[:, k])
+
+    def residual_ranks(self, table: EncodedTable, rng: np.random.Generator) -> NDArray:
+        """Draw residuals that share one u ~ N(ū, V) per row, so that columns miss together; give their ranks."""
+        found = self.rows(table)
+        L = np.linalg.cholesky(found.covariance)
+        shift = np.matmul(L, rng.standard_normal((len(table), L.shape[1], 1)))[:, :, 0]
+        first = [own.start for own in table.layout.outputs]
+        part = shift @ self.components[:, first]
+        # A logistic output has the noise of a standard logistic, about π²/3.
+        logistic = np.array([not column.numeric for column in table.layout.columns])
+        noise = np.where(logistic, np.pi**2 / 3, self.noise[first])
+        total = np.sqrt(found.variance[:, first] + noise)
+        return ndtr((part + np.sqrt(noise) * rng.standard_normal(table.seen.shape)) / total)
+
+    def factors(self, table: EncodedTable) -> tuple[NDArray, NDArray, NDArray]:
+        """Give codes of the table, components and offset."""
+        return self.rows(table).codes, self.components, self.offset
+
+    def arrays(self, layout: TableLayout) -> list[tuple[NDArray, tuple[int, ...]]]:
+        k, m = len(self.components), layout.n_outputs
+        return [
+            (self.components, (k, m)), (self.gram, (m, k + 1, k + 1)), (self.offset, (m,)), (self.noise, (m,)),
+        ]  # fmt: skip

@@ -1,26 +1,23 @@
-"""Filling the holes of a table whose columns are of many kinds."""
+"""Fill the holes of a table whose columns are of many kinds."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unweave.complete import imputer_fill as fill
-from unweave.complete.imputer_columns import Raw, learn_column
-from unweave.complete.imputer_experts import Data, Together
-from unweave.complete.imputer_frame import as_frame, check_names, kind_of, numbers_like, read_columns, write_columns
-from unweave.complete.imputer_layout import Layout, losses_of
+from unweave.complete.imputer.columns import EncodedTable, TableLayout, learn_column, losses_of
+from unweave.complete.imputer.fill import Fitted
+from unweave.complete.imputer.joint import JointFit
+from unweave.complete.imputer.search import ChosenModels, base_of, choose_models
+from unweave.data.arguments import generator, whole
+from unweave.data.mixed import ReadColumn, as_frame, check_names, kind_of, numbers_like, read_columns, write_columns
 from unweave.data.table import refuse_blocks
 from unweave.factorization.reportable import Reportable
-from unweave.factorization.settings import generator, make_loop, whole
+from unweave.factorization.run import Run, fitting
 from unweave.parallel import single_blas
-from unweave.solve.certificate import Certificate
-from unweave.solve.history import History
-from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 from unweave.solve.progress import warn_user
 
@@ -126,48 +123,33 @@ class TableImputer(Reportable, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         y : ignored
         """
         whole(self.n_imputations, "n_imputations", 1)
-        with single_blas():
+        with fitting(self):
             X = self._checked(X, reset=True)
-            raws = read_columns(X)
-            names = [raw.name for raw in raws]
-            asked = losses_of(self.loss, [str(n) for n in getattr(X, "columns", names)])
-            self._layout = Layout([learn_column(raw, loss) for raw, loss in zip(raws, asked)])
-            self._warn_of_nothing_seen(raws)
-            data = Data(self._layout, *self._layout.encode(raws))
-            self._fit(data)
-            self.uncertainty_ = fill.doubts(self._fitted, fill.combined(self._fitted, data), raws)
+            read = read_columns(X)
+            asked = losses_of(self.loss, [one.name for one in read])
+            layout = TableLayout([learn_column(one, loss) for one, loss in zip(read, asked, strict=True)])
+            _warn_of_nothing_seen(read)
+            self._fit(layout.encode(read), read)
         return self
 
-    def _fit(self, data: Data) -> None:
-        rng = generator(self.random_state)
-        loop = make_loop(self, data.answers, data.seen)
-        choice, base = fill.choose(data, rng, self.n_components, self.ridge, loop)
-        joint = Together(choice.specs, data)
-        history, state = History(), dict[str, Any]()
-        if choice.specs:
-            state, history = iterate(joint.step, joint.begin(rng), loop)
-        self._fitted = fill.Fitted(self._layout, joint.models(state), choice.weights, choice.residuals, base)
-        self.weights_, self.held_out_ = choice.weights, choice.path
-        self.history_, self.n_iter_ = history, max(1, len(history))
-        self.objective_ = float(history.objective[-1]) if len(history) else 0.0
-        self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
-        self.plan_ = self._plan(data, choice)
-        self.codes_, self.components_, self.offset_ = fill.factors(self._fitted, data)
-        if loop.checkpoint is not None and history.stopped != "interrupted":
-            loop.checkpoint.remove()
-
-    def _plan(self, data: Data, choice) -> Plan:
-        n, m = data.seen.shape
-        told = [f"{spec}: held-out error {choice.path.get(str(spec), 1.0):.3g} of the means'" for spec in choice.specs]
-        reasons = told or ["too few cells to hold some out: columns keep their mean or most frequent level"]
-        return Plan(f"{n}×{m} table with {int((~data.seen).sum())} unknown cells", "em", "", "", "data", reasons)
+    def _fit(self, table: EncodedTable, read: list[ReadColumn]) -> None:
+        run = Run(self, table.answers, table.seen)
+        chosen = choose_models(table, run.rng, self.n_components, self.ridge, run.loop)
+        joint = JointFit(chosen.specs, table)
+        state = run.through(joint, _plan(table, chosen))
+        models = joint.models(state)
+        self._fitted = Fitted(table.layout, models, chosen.weights, chosen.residuals, base_of(table))
+        self.weights_, self.held_out_ = chosen.weights, chosen.path
+        self.codes_, self.components_, self.offset_ = self._fitted.factors(table)
+        self.uncertainty_ = self._fitted.uncertainty(table, read)
+        run.close(float(run.history.objective[-1]))
 
     def transform(self, X):
-        """X with every hole filled by the mean or the most probable level; the kind of table that went in."""
+        """Fill every hole by the mean or the most probable level; the kind of table that went in comes back."""
         return self._fill(X, None)
 
     def imputations(self, X, n=None, random_state=None) -> list:
-        """Several filled tables, each a draw: their differences are what the data leave open.
+        """Draw several filled tables: their differences are what the data leave open.
 
         Analyse each and pool the answers (Rubin's rules); a single filled table makes standard errors too small.
 
@@ -183,32 +165,32 @@ class TableImputer(Reportable, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return [self._fill(X, rng) for _ in range(n)]
 
     def uncertainty(self, X):
-        """How sure each fill is: standard deviation of a number, probability of the level chosen; NaN if seen."""
+        """Say how sure each fill is: standard deviation of a number, probability of the level chosen; NaN if seen."""
         check_is_fitted(self)
         with single_blas():
             X = self._checked(X, reset=False)
-            raws, data = self._encoded(X)
-            return numbers_like(X, fill.doubts(self._fitted, fill.combined(self._fitted, data), raws))
+            read, table = self._encoded(X)
+            return numbers_like(X, self._fitted.uncertainty(table, read))
 
     def _check_loaded(self, looked_at: bool) -> None:
-        """What a file may not get wrong, because kernels trust it."""
-        fill.check_fitted(self._fitted, self._layout, looked_at)
+        """Check what a file may not get wrong, because kernels trust it."""
+        self._fitted.check(looked_at)
 
     def _fill(self, X, rng: np.random.Generator | None):
         check_is_fitted(self)
         with single_blas():
             X = self._checked(X, reset=False)
-            raws, data = self._encoded(X)
-            if not any(raw.holes.any() for raw in raws):
+            read, table = self._encoded(X)
+            if not any(one.holes.any() for one in read):
                 return X.copy() if kind_of(X) != "polars" else X.clone()
-            return write_columns(X, raws, fill.fills(self._fitted, data, raws, rng))
+            return write_columns(X, read, self._fitted.fills(table, read, rng))
 
-    def _encoded(self, X) -> tuple[list[Raw], Data]:
-        raws = [fill.expected(raw, column) for raw, column in zip(read_columns(X), self._layout.columns)]
-        answers, seen = self._layout.encode(raws)
-        for column, raw, known in zip(self._layout.columns, raws, seen.T):
-            fill.warn_of_new_levels(column, raw, known)
-        return raws, Data(self._layout, answers, seen)
+    def _encoded(self, X) -> tuple[list[ReadColumn], EncodedTable]:
+        layout = self._fitted.layout
+        read = layout.as_fitted(read_columns(X))
+        table = layout.encode(read)
+        layout.warn_of_new_levels(read, table)
+        return read, table
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         refuse_blocks(self, X)
@@ -220,14 +202,22 @@ class TableImputer(Reportable, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
-    def _warn_of_nothing_seen(self, raws: list[Raw]) -> None:
-        empty: list[NDArray | str] = [repr(raw.name) for raw in raws if raw.holes.all()]
-        if empty:
-            warn_user(f"no value was observed in column {', '.join(map(str, empty))}: filled with 0 or the first level")
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = False
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _plan(table: EncodedTable, chosen: ChosenModels) -> Plan:
+    n, m = table.seen.shape
+    told = [f"{spec}: held-out error {chosen.path.get(str(spec), 1.0):.3g} of the means'" for spec in chosen.specs]
+    reasons = told or ["too few cells to hold some out: columns keep their mean or most frequent level"]
+    return Plan(f"{n}×{m} table with {int((~table.seen).sum())} unknown cells", "em", "", "", "data", reasons)
+
+
+def _warn_of_nothing_seen(read: list[ReadColumn]) -> None:
+    empty = [repr(one.name) for one in read if one.holes.all()]
+    if empty:
+        warn_user(f"no value was observed in column {', '.join(empty)}: filled with 0 or the first level")

@@ -1,4 +1,4 @@
-"""A mixture of groups for a table of mixed columns with holes: codes are probabilities of groups.
+"""Fit a mixture of groups to a table of mixed columns with holes; codes are probabilities of groups.
 
 Row i belongs to group c with probability π_c; inside a group the columns are independent, numbers N(μ_cj, v_cj) and
 levels drawn with probabilities θ_cj. EM needs matrix products alone, and holes are left out of the sums:
@@ -11,32 +11,37 @@ Reference: McLachlan and Peel (2000), Finite mixture models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.complete.imputer_layout import Layout
+from unweave.complete.imputer.columns import EncodedTable, TableLayout
+from unweave.complete.imputer.model import FittedModel, predict_in_blocks
+from unweave.solve.scheme import Scheme
 
 _WEIGHT = 2.0  # entries' worth of the whole table in the spread of each group
 _ROWS = 4096  # rows from which the start is drawn
 _BLOCK = 512  # rows in a block: probabilities of 64 groups stay in the cache
 
 
-class Mixture:
-    """The scheme: ``begin(rng)`` and ``step(state)`` for :func:`unweave.solve.iterate.iterate`."""
+class GroupsScheme(Scheme):
+    """Fit shares, means and spreads of groups by EM; a step finds them for the sums at hand, then new sums."""
 
-    def __init__(self, layout: Layout, answers: NDArray, seen: NDArray, size: int) -> None:
-        self.layout, self.size = layout, size
-        self.seen = seen[:, layout.owner].astype(np.float64)
-        self.values = answers * self.seen
+    rises = True  # by a hair: the objective leaves out the priors that keep groups from collapsing
+
+    def __init__(self, table: EncodedTable, size: int) -> None:
+        self.layout, self.size = table.layout, size
+        self.seen = table.answers_seen.astype(np.float64)
+        self.values = table.answers * self.seen
         count = np.maximum(self.seen.sum(axis=0), 1)
         self.mean = self.values.sum(axis=0) / count
-        self.variance = np.maximum((self.seen * (answers - self.mean) ** 2).sum(axis=0) / count, 1e-12)
+        self.variance = np.maximum((self.seen * (table.answers - self.mean) ** 2).sum(axis=0) / count, 1e-12)
 
-    def begin(self, rng: np.random.Generator) -> dict:
-        """Groups around rows that lie far apart: greedy k-means++ over the cells that both rows have."""
+    def begin(self, rng=None) -> dict:
+        """Begin with groups around rows that lie far apart: greedy k-means++ over the cells that both rows have."""
+        rng = np.random.default_rng(rng)
         rows = rng.permutation(len(self.values))[:_ROWS]
         seen, values = self.seen[rows], self.values[rows]
         label = self._far_apart(seen, values, rng)
@@ -69,6 +74,10 @@ class Mixture:
     def step(self, state: dict) -> tuple[dict, float]:
         return self._expect(self._maximise(state))
 
+    def model(self, state: dict) -> Groups:
+        """Make the fitted model of a state."""
+        return Groups(state["shares"], state["means"], state["spreads"], state["count"])
+
     def _maximise(self, sums: dict) -> dict:
         K, N, first = self.size, sums["count"], sums["first"]
         means = (first + _WEIGHT / K * self.mean) / (N + _WEIGHT / K)
@@ -91,8 +100,8 @@ class Mixture:
 
 
 @dataclass
-class Groups:
-    """A fitted mixture."""
+class Groups(FittedModel):
+    """Predict cells by a fitted mixture."""
 
     shares: NDArray
     means: NDArray
@@ -100,7 +109,7 @@ class Groups:
     count: NDArray  # entries that each mean rests on
 
     def belong(self, numeric: NDArray, values: NDArray, seen: NDArray) -> tuple[NDArray, float]:
-        """Probabilities of the groups for each row, and the log-likelihood of the rows."""
+        """Find the probabilities of the groups for each row, and the log-likelihood of the rows."""
         x, known = values[:, numeric], seen[:, numeric]
         mean, precision = self.means[:, numeric], 1 / self.spreads[:, numeric]
         log = np.log(self.shares) + values[:, ~numeric] @ np.log(np.maximum(self.means[:, ~numeric], 1e-9)).T
@@ -111,9 +120,24 @@ class Groups:
         total = R.sum(axis=1, keepdims=True)
         return R / total, float((top + np.log(total)).sum())
 
-    def predict(self, layout: Layout, answers: NDArray, seen: NDArray) -> tuple[NDArray, NDArray]:
-        """Mean and variance of every answer."""
-        known = seen[:, layout.owner].astype(np.float64)
-        R, _ = self.belong(layout.numeric, answers * known, known)
+    def predict(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
+        """Give mean and variance of every answer."""
+        return predict_in_blocks(self._predict_rows, table, 1)
+
+    def _predict_rows(self, table: EncodedTable) -> tuple[NDArray, NDArray]:
+        known = table.answers_seen.astype(np.float64)
+        R, _ = self.belong(table.layout.numeric, table.answers * known, known)
         mean = R @ self.means
         return mean, np.maximum(R @ (self.spreads + self.means**2) - mean**2, 1e-12)
+
+    def redraw(self, layout: TableLayout, rng: np.random.Generator) -> Groups:
+        """Draw the means from what the entries they rest on leave open."""
+        means = self.means + np.sqrt(self.spreads / (self.count + 1)) * rng.standard_normal(self.means.shape)
+        # Shares of levels: the normal approximation of a Dirichlet, kept above zero.
+        share = np.clip(self.means, 1e-6, 1)
+        loose = share + np.sqrt(share * (1 - share) / (self.count + 1)) * rng.standard_normal(share.shape)
+        return replace(self, means=np.where(layout.numeric, means, np.clip(loose, 1e-6, 1)))
+
+    def arrays(self, layout: TableLayout) -> list[tuple[NDArray, tuple[int, ...]]]:
+        shape = (len(self.shares), len(layout.owner))
+        return [(self.means, shape), (self.spreads, shape), (self.count, shape)]

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.complete.nuclear.tables import planted, stored
 from tests.reference import nuclear as reference
-from unweave.complete.thresholding import SingularValueThresholding
+from unweave import SingularValueThresholding
 
 
-def planted(n=50, m=40, rank=2, share=0.5, seed=0):
-    rng = np.random.default_rng(seed)
-    M = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
-    return M, np.where(rng.random((n, m)) < share, M, np.nan)
-
-
-def stored(X):
-    rows, columns = np.nonzero(~np.isnan(X))
-    return sp.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
+def exact(n=50, m=40, share=0.5):
+    """A matrix of rank 2, part of it observed."""
+    return planted(n, m, 2, share)
 
 
 def recovered(model, M):
@@ -29,7 +23,7 @@ def recovered(model, M):
 
 @pytest.mark.parametrize("step", ["auto", 2.0])
 def test_it_finds_the_answer_of_the_printed_algorithm(step):
-    M, X = planted()
+    M, X = exact()
     seen = ~np.isnan(X)
     best = reference.thresholding(np.where(seen, X, 0), seen, 100.0, 2.0)
     model = SingularValueThresholding(100.0, step=step, tol=1e-6, max_iter=2000).fit(X)
@@ -48,7 +42,7 @@ def test_exact_recovery():
 
 
 def test_certificate_is_the_dual_value_and_the_residual():
-    _, X = planted()
+    _, X = exact()
     model = SingularValueThresholding().fit(X)
     found = model.certificate_
     assert found.kind == "dual" and found.exact and found.gap == model.residual_ <= 1e-5
@@ -60,14 +54,14 @@ def test_certificate_is_the_dual_value_and_the_residual():
 
 
 def test_the_dual_value_never_falls():
-    _, X = planted(200, 150)
+    _, X = exact(200, 150)
     model = SingularValueThresholding(max_iter=60, tol=0).fit(X)
     objective = np.array(model.history_.objective)
     assert (np.diff(objective) <= 1e-9 * abs(objective[-1])).all()
 
 
 def test_transform_is_fit_transform_to_the_bit(dtype):
-    X = planted()[1].astype(dtype)
+    X = exact()[1].astype(dtype)
     model = SingularValueThresholding()
     codes = model.fit_transform(X)
     np.testing.assert_array_equal(codes, model.transform(X))
@@ -75,20 +69,20 @@ def test_transform_is_fit_transform_to_the_bit(dtype):
 
 
 def test_new_rows_are_completed():
-    M, X = planted(160, 60, share=0.6)
+    M, X = exact(160, 60, share=0.6)
     model = SingularValueThresholding().fit(X[:100])
     rest = model.inverse_transform(model.transform(X[100:]))
     assert np.linalg.norm(rest - M[100:]) < 1e-3 * np.linalg.norm(M[100:])
 
 
 def test_threads_change_no_bit(two_threads):
-    _, X = planted(400, 300, share=0.3)
+    _, X = exact(400, 300, share=0.3)
     one, two = two_threads(lambda: SingularValueThresholding(max_iter=10, tol=0).fit(X))
     np.testing.assert_array_equal(one.components_, two.components_)
 
 
 def test_checkpoint_goes_on_where_it_stopped(tmp_path):
-    _, X = planted(200, 150)
+    _, X = exact(200, 150)
     straight = SingularValueThresholding(max_iter=12, tol=0).fit(X)
 
     def stop(progress):
@@ -119,7 +113,7 @@ def test_zeros_are_completed_by_zeros():
 )  # fmt: skip
 def test_bad_settings_are_named(settings, word):
     with pytest.raises((ValueError, TypeError), match=word):
-        SingularValueThresholding(**settings).fit(planted()[1])
+        SingularValueThresholding(**settings).fit(exact()[1])
 
 
 @given(st.integers(0, 10**6), st.integers(2, 9), st.integers(2, 9), st.sampled_from([1e-6, 1.0, 1e6]))

@@ -17,13 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.reference.imputer import condition_slowly
-from unweave.complete.imputer_choose import make_folds
-from unweave.complete.imputer_columns import learn_column
-from unweave.complete.imputer_experts import Data, Spec, Together, fit_quietly
-from unweave.complete.imputer_frame import read_columns
-from unweave.complete.imputer_gaussian import condition
-from unweave.complete.imputer_layout import Layout
-from unweave.complete.table_imputer import TableImputer
+from unweave import TableImputer
+from unweave.complete.imputer.columns import EncodedTable, TableLayout, learn_column
+from unweave.complete.imputer.gaussian import condition
+from unweave.complete.imputer.joint import JointFit, Spec, fit_quietly
+from unweave.complete.imputer.search import make_folds
+from unweave.data.mixed import read_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -55,6 +54,12 @@ def as_polars(frame: pd.DataFrame) -> pl.DataFrame:
     types |= {"word": pl.Categorical, "skew": pl.Float64}
     lists = {c: [None if pd.isna(v) else v for v in frame[c].astype(object)] for c in frame.columns}
     return pl.DataFrame({c: pl.Series(c, lists[c], dtype=types[c], strict=False) for c in lists})
+
+
+def encoded(table) -> EncodedTable:
+    """A table as a fit writes it."""
+    read = read_columns(table)
+    return TableLayout([learn_column(one, None) for one in read]).encode(read)
 
 
 @parametrize_with_checks([TableImputer()])
@@ -197,10 +202,7 @@ def test_condition_agrees_with_its_slow_twin(rng):
 
 @pytest.mark.parametrize("spec", [Spec("gaussian", 5, 1.0), Spec("groups", 4), Spec("low-rank", 2, 1.0)], ids=str)
 def test_em_lowers_its_objective(spec, rng):
-    table, _ = holed(mixed(150))
-    raws = read_columns(table)
-    layout = Layout([learn_column(raw, None) for raw in raws])
-    joint = Together([spec], Data(layout, *layout.encode(raws)))
+    joint = JointFit([spec], encoded(holed(mixed(150))[0]))
     state, values = joint.begin(rng), []
     for _ in range(15):
         before = {name: np.copy(value) for name, value in state.items()}
@@ -215,17 +217,15 @@ def test_em_lowers_its_objective(spec, rng):
 
 def test_gaussian_of_a_full_table_is_the_sample_covariance(rng):
     X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
-    raws = read_columns(X)
-    layout = Layout([learn_column(raw, None) for raw in raws])
-    data = Data(layout, *layout.encode(raws))
-    (model,) = fit_quietly([Spec("gaussian", 3, 0.0)], data, rng, 5, 0.0)
-    np.testing.assert_allclose(model.covariance, np.cov(data.answers.T, bias=True) + 1e-5 * np.eye(3), atol=1e-9)
+    table = encoded(X)
+    model = fit_quietly(Spec("gaussian", 3, 0.0), table, rng, 5, 0.0)
+    np.testing.assert_allclose(model.covariance, np.cov(table.answers.T, bias=True) + 1e-5 * np.eye(3), atol=1e-9)
 
 
 def test_holes_made_with_the_same_seed_still_leave_cells_to_hold_out():
     seen = np.random.default_rng(0).random((50, 4)) >= 0.2
-    layout = Layout([learn_column(raw, None) for raw in read_columns(np.random.default_rng(1).normal(size=(50, 4)))])
-    folds = make_folds(Data(layout, np.zeros((50, 4)), seen), np.random.default_rng(0))
+    layout = encoded(np.random.default_rng(1).normal(size=(50, 4))).layout
+    folds = make_folds(EncodedTable(layout, np.zeros((50, 4)), seen), np.random.default_rng(0))
     assert all(fold.held.sum() > 10 and (fold.held <= seen).all() for fold in folds)
 
 
