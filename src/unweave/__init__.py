@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         SoftImpute,
         TableImputer,
     )
-    from unweave.complete.features import features
     from unweave.complete.ratings import ratings
+    from unweave.complete.ratings.features import features
     from unweave.compress import PCA, TruncatedSVD
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
@@ -159,7 +159,7 @@ _HOMES: dict[str, str | None] = {
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
-    "features": "unweave.complete.features",
+    "features": "unweave.complete.ratings.features",
     "split_ratings": "unweave.judge",
     "judge": None,
     "load": "unweave.persist",

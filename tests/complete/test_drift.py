@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unweave
-from unweave.complete.drift import Calendar, Drift, drift_at
 from unweave.complete.ratings import ratings
+from unweave.complete.ratings.drift import Calendar, Drift, drift_at
 
 N, M = 120, 40
 

@@ -2,8 +2,8 @@
 
 from unweave.complete.ease import EASE
 from unweave.complete.implicit_als import ImplicitALS
-from unweave.complete.matrix_completion import MatrixCompletion
-from unweave.complete.sgd import SGD
+from unweave.complete.ratings.matrix_completion import MatrixCompletion
+from unweave.complete.ratings.sgd import SGD
 from unweave.complete.soft_impute import SoftImpute
 from unweave.complete.table_imputer import TableImputer
 from unweave.complete.thresholding import SingularValueThresholding

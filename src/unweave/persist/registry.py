@@ -48,7 +48,7 @@ _PARTS: dict[str, str] = {
     "Fixed Ridge L1 ElasticNet Nuclear Both",
     "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
     "Reweighted Proximal Mirror ProjectedLeastSquares",
-    "unweave.complete.sgd": "SGD",
+    "unweave.complete.ratings.sgd": "SGD",
     "unweave.complete.imputer_columns": "Column",
     "unweave.complete.imputer_layout": "Layout",
     "unweave.complete.imputer_low_rank": "LowRank",

@@ -1,4 +1,4 @@
-"""A frame of (user, item, value) triples as a sparse table that remembers the ids."""
+"""Turn a frame of (user, item, value) triples into a sparse table that remembers the ids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ratings(NamedTable):
 
 
 def ratings(frame, *, user: str, item: str, value: str | None = None, time: str | None = None, duplicates="mean"):
-    """A frame with one rating a row as a table, users × items, for every recommender's ``fit``.
+    """Turn a frame with one rating per row into a table, users × items, for every recommender's ``fit``.
 
     Columns are named, never guessed. Sparse means unobserved: pairs that do not occur are unknown, and a rating of 0 is
     a rating (it is stored).
@@ -89,14 +89,14 @@ def ratings(frame, *, user: str, item: str, value: str | None = None, time: str 
 
 
 def refuse_triples(X) -> None:
-    """Raise if a frame holds one rating a row, where a table of users × items is wanted.
+    """Raise if a frame holds one rating per row, where a table of users × items is wanted.
 
     Such a frame has two columns of ids (texts or whole numbers) that repeat, in pairs that do not, and no holes.
     """
     if isinstance(X, Mapping) and not sp.issparse(X):  # a sparse table may be a dict of its entries
         kind = "a dict of columns"
     elif _holds_triples(X):
-        kind = "a frame that seems to hold one rating a row"
+        kind = "a frame that seems to hold one rating per row"
     else:
         return
     raise ValueError(

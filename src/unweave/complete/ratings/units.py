@@ -1,4 +1,4 @@
-"""Between the units of the data and those of a fit, in which the observed entries have mean 0 and spread 1.
+"""Convert between the units of the data and those of a fit, in which the observed entries have mean 0 and spread 1.
 
 A ridge λ on vectors has the units of the data (u·z has them, and so has ‖u‖²), one on biases has none. A fit that works
 on the standardised table needs not know: strengths, priors and step lengths mean the same for stars and for percents,
@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.objectives import Dense, Objective, Observed
+from unweave.objectives import Objective
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,12 @@ class Units:
 
     mean: float
     spread: float
-    held: float = 1.0  # what a fit holds beside biases in the place of one (see Strengths)
+    held: float = 1.0  # what a fit holds beside biases in the place of one (see Strengths in least_squares.py)
 
     @classmethod
     def of(cls, objective: Objective) -> Units:
-        """Those of a table; entries that differ by their rounding alone have spread one."""
-        values = _values(objective).astype(np.float64)
+        """Measure a table; entries that differ by their rounding alone have spread one."""
+        values = objective.seen_values().astype(np.float64)
         if not len(values):
             return cls(0.0, 1.0)
         middle = float(values[0])  # sums of differences neither overflow nor cancel
@@ -46,14 +45,8 @@ class Units:
         return cls(mean, far * float(np.sqrt(np.mean(np.square((values - mean) / far)))))
 
     def inward(self, objective: Objective) -> Objective:
-        """The standardised table."""
-        if isinstance(objective, Dense):
-            X = self._standard(objective.X)
-            seen = objective.weights
-            return Dense(X if seen is None else np.where(seen != 0, X, X.dtype.type(0)), objective.loss, seen)
-        assert isinstance(objective, Observed), "sparse tables are partly observed here"
-        X = objective.X
-        return Observed(sp.csr_array((self._standard(X.data), X.indices, X.indptr), shape=X.shape), objective.loss)
+        """Standardise a table."""
+        return objective.mapped(self._standard)
 
     def _standard(self, values: NDArray) -> NDArray:
         return ((values.astype(np.float64) - self.mean) / self.spread).astype(values.dtype)
@@ -100,11 +93,3 @@ class Units:
         out = self.components_in(Z)
         out[-1] *= out.dtype.type(self.held)
         return out
-
-
-def _values(objective: Objective) -> NDArray:
-    """The observed entries as a list."""
-    if isinstance(objective, Dense):
-        X = objective.X
-        return X.ravel() if objective.weights is None else X[np.broadcast_to(objective.weights, X.shape) != 0]
-    return objective.X.data
