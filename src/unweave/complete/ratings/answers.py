@@ -73,8 +73,8 @@ class Answers(ABC):
         """Return the code of a "user" (the components of an "item") of whom nothing is known, features left out."""
 
     @abstractmethod
-    def vector_entries(self) -> NDArray:
-        """List the entries of a code that are its vector, not biases."""
+    def vector_entries(self) -> NDArray | slice:
+        """Tell the entries of a code that are its vector, not biases."""
 
     @abstractmethod
     def unexplained(self, table: Observed, pull: NDArray | None) -> Callable[[NDArray], NDArray]:
@@ -165,7 +165,7 @@ class Factors(Answers):
         return out
 
     def vector_entries(self):
-        return np.arange(self.problem.n_components)
+        return slice(self.problem.n_components)
 
     def unexplained(self, table, pull):
         Z = self._components_in()

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.complete.test_drift import halves
-from tests.complete.test_drift import planted as drifting
-from tests.complete.test_features import planted, rmse, table
+from tests.complete.ratings.test_drift import halves
+from tests.complete.ratings.test_drift import planted as drifting
+from tests.complete.ratings.test_features import planted, rmse, table
 from unweave.complete.ratings.gibbs import DrawnMap
 from unweave.complete.ratings.side_information import FeatureMap
 

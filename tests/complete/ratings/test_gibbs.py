@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.complete.test_matrix_completion import error, planted
+from tests.complete.ratings.test_matrix_completion import error, planted
 from tests.reference import gibbs as slow
 from unweave.complete.ratings.gibbs import draw_hyper, draw_rows
 from unweave.losses import Squared
