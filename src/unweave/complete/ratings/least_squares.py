@@ -292,7 +292,8 @@ class InformedAlternate(Scheme):
         """Find the slopes anew, together with the codes and from the rows alone, as `transform` does."""
         if self.drift is None:
             return state
-        at, Z = self.at(state), state["components"]
+        at, Z = self.at(state), state["components"].copy()
+        Z[self.problem.held_codes] *= Z.dtype.type(self.counted.held)  # these codes end in a one
 
         def residual(off: NDArray) -> NDArray:
             table = self.table.less(off)
