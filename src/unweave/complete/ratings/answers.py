@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.pairs import pair_scores
-from unweave.complete.ratings.drift import Calendar, Drift, drift_at, pair_times
-from unweave.complete.ratings.features import rows_for, same_width, table_of
+from unweave.complete.ratings.drift import Calendar, Drift, drift_at, entry_times, pair_times
+from unweave.complete.ratings.features import ids_of, rows_for, same_width, table_of
 from unweave.complete.ratings.least_squares import PulledUpdate, Strengths, counted_half, left_over
 from unweave.complete.ratings.side_information import SideRecords, from_features
 from unweave.complete.ratings.units import Units
@@ -25,6 +25,7 @@ from unweave.complete.recommending.influence import ridge_code
 from unweave.complete.who import NewUser, as_list, is_table
 from unweave.losses.base import Loss
 from unweave.objectives import Objective, Observed
+from unweave.objectives.observed import observed
 from unweave.solve.alternate import left_half_step
 from unweave.solve.problem import Problem
 from unweave.updates import Update
@@ -105,12 +106,17 @@ class Answers(ABC):
         prior = self.prior("user", features)
         return prior.astype(self.components.dtype) if not len(items) else self.code_about(prior, items, values)
 
-    def feature_rows(self, given, n_rows: int, ids: NDArray | None) -> NDArray | None:
-        """Read the features of the rows of a table; None where none are given."""
-        if given is None:
-            return None
-        record = self.records.features("user")
-        return same_width(table_of(given, n_rows, ids, "user")[0], record, "user")
+    def informed_codes(self, X, table: Observed, timestamps, features) -> NDArray:
+        """Find the codes of the rows of a table, given as X, with times of its entries and features of its rows."""
+        rows, n = None, table.shape[0]
+        if features is not None:
+            rows = table_of(features, n, ids_of(X, "user"), "user")[0]
+            rows = same_width(rows, self.records.features("user"), "user")
+        pull, standard = self.pull(rows, n, table.dtype), observed(self.units.inward(table))
+        if timestamps is not None:
+            self.records.timed()
+            standard = self.undrifted(standard, entry_times(X, timestamps, table.X)[0], pull)
+        return self.codes(standard, pull)
 
     def undrifted(self, table: Observed, times: NDArray, pull: NDArray | None) -> Observed:
         """Take their drift off the entries of a standardised table, the slopes of its rows found from these entries."""
@@ -177,7 +183,7 @@ class Factors(Answers):
         return residual
 
     def _components_in(self) -> NDArray:
-        """The components in the units of the standardised table, for codes that end in a one."""
+        """Bring the components to the units of the standardised table, for codes that end in a one."""
         return self.units.offsets_in(self.components)
 
     def _solved(self, table: Objective, pull: NDArray | None) -> NDArray:

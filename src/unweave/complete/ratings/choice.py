@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ratings.gibbs import DrawnMap, JudgedGibbs, take_off
+from unweave.complete.ratings.gibbs import DrawnMap, JudgedGibbs, remove_drift
 from unweave.complete.ratings.least_squares import (
     CountedAlternate,
     InformedAlternate,
@@ -135,7 +135,7 @@ def prepare_sampler(task: Task, n_components, ridge, time_bins) -> Prepared:
         level = _level_ridge(task)
         task, timed = with_bins(task, Chosen(0, level, level), time_bins)
         bins_path = timed.bins_path
-        table, drift = take_off(task, level)
+        table, drift = remove_drift(task, level)
         task = replace(task, table=table)
     rank = SAMPLED if n_components == "auto" else whole(n_components, "n_components", 1)
     pays, rank_path = _vectors_pay(task, rank, maps) if ridge == "auto" else (True, {})
@@ -161,7 +161,7 @@ def _vectors_pay(task: Task, rank: int, maps: dict[str, DrawnMap]) -> tuple[bool
 
 
 class Found(NamedTuple):
-    """Ridges for a rank, and the errors of every ridge of the vectors that was tried."""
+    """Hold the ridges for a rank, and the errors of every ridge of the vectors that was tried."""
 
     rank: int
     ridge: float
@@ -303,8 +303,7 @@ class Trial:
     def largest(self, bias_ridge: float) -> float:
         """Find the ridge from which on no vector can pay: the largest singular value of what biases leave, weighted."""
         scheme, state = self.fitted(0, bias_ridge, bias_ridge)
-        table = scheme.at(state).objective
-        assert isinstance(table, Observed)
+        table = observed(scheme.at(state).objective)
         t, counts = table.by_row, np.diff(table.by_column.indptr)
         weights = (np.diff(t.indptr)[t.rows] * counts[t.indices].astype(np.float64)) ** (-self.task.power / 2)
         rest = left_over(table, state["codes"], state["components"]) * weights

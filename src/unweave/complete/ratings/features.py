@@ -18,7 +18,7 @@ MOST = 4096  # columns: the map from features is found by a Cholesky factor of t
 
 @dataclass(frozen=True, repr=False)
 class Features:
-    """Features of users or items by id: what :func:`features` returns and `fit` takes.
+    """Keep features of users or items by id: what :func:`features` returns and `fit` takes.
 
     Parameters
     ----------

@@ -30,6 +30,7 @@ from unweave.kernels.gibbs import draw_range
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.objectives.models.entries import EntryTable
+from unweave.objectives.observed import observed
 from unweave.parallel import run
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.scheme import Scheme, State
@@ -254,24 +255,22 @@ class JudgedGibbs(Gibbs):
         return np.square(self.test.data - state["asked"] / max(state["averaged"], 1))
 
 
-def take_off(task: Task, ridge: float) -> tuple[Observed, dict]:
+def remove_drift(task: Task, ridge: float) -> tuple[Observed, dict]:
     """Find the drift beside biases alone, under this ridge: (the table less it, the drift in units of the data)."""
-    table = task.table
-    assert isinstance(table, Observed)
-    problem = task.problem(0, ridge)
+    table, problem = observed(task.table), task.problem(0, ridge)
     _, plain, first = task.plan(table, problem, np.random.default_rng(0))
     scheme = alternating(plain, first, Strengths(ridge, ridge, task.power), task.side.times_alone())
     assert isinstance(scheme, InformedAlternate) and scheme.drift is not None
     state, _ = iterate(scheme, scheme.begin(), _DRIFT)
     levels = state["components"][-1].astype(np.float64)
-    parts = scheme.drift.settle(state["bins"], less_levels(table, levels, ridge, task.power))
+    parts = scheme.drift.settle(state["bins"], residual_of_levels(table, levels, ridge, task.power))
     spread = task.units.spread
     told = scheme.drift.published({name: parts[name] * spread for name in ("bins", "slopes")})
     told |= {"levels": levels * spread, "level_ridge": ridge, "dates": task.side.dates}
     return table.less(scheme.drift.at_entries(parts)), told
 
 
-def less_levels(table: Observed, levels: NDArray, ridge: float, power: float) -> Callable[[NDArray], NDArray]:
+def residual_of_levels(table: Observed, levels: NDArray, ridge: float, power: float) -> Callable[[NDArray], NDArray]:
     """Return ``residual(drift)``: what biases leave of the entries, those of items given, those of rows best."""
     t = table.by_row
     counts = np.diff(t.indptr)

@@ -12,6 +12,7 @@ from unweave.complete.ids import find, objects
 from unweave.complete.ratings.drift import Calendar, entry_times
 from unweave.complete.ratings.features import ids_of, same_width, table_of
 from unweave.complete.ratings.side_information import FeatureMap, SideInformation, SideRecords, with_constant
+from unweave.factorization.door import reopen_table
 
 
 class Grown(NamedTuple):
@@ -63,16 +64,20 @@ def _matched(known, given, n_known: int, n_given: int, what: str, *, appended: b
     return at, objects([*known, *(given[k] for k in fresh)])
 
 
-def more_ratings(
-    old: Grown, records: SideRecords, X, new: sp.csr_array, ids: tuple, timestamps, features: tuple
-) -> tuple[Grown, SideInformation]:
-    """Add the entries `new` of a table X to the old ones, with their times and features.
+def more_ratings(model, X, records: SideRecords, timestamps, features: tuple) -> tuple[Grown, SideInformation]:
+    """Add the entries of a table X to those that a model has seen, with their times and the features of X.
 
-    `ids` are those of the users and items of X, `features` theirs; the side information is of all users and items.
+    The side information that is returned is of all users and items.
     """
-    grown = grow(_numbered(old.seen, 0), old.user_ids, old.item_ids, _numbered(new, old.seen.nnz), *ids)
+    seen, ids = model.seen_, (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
+    if model.item_ids_ is not None and ids[1] is not None:
+        new = sp.csr_array(X.X)
+    else:
+        new = reopen_table(model, X, model.missing, model._learned).entries()
+        ids = (None, model.item_ids_) if model.user_ids_ is None else ids
+    grown = grow(_numbered(seen, 0), model.user_ids_, model.item_ids_, _numbered(new, seen.nnz), *ids)
     which = grown.seen.data
-    values = np.concatenate([old.seen.data, new.data.astype(old.seen.dtype)])[which]
+    values = np.concatenate([seen.data, new.data.astype(seen.dtype)])[which]
     seen = sp.csr_array((values, grown.seen.indices, grown.seen.indptr), shape=grown.seen.shape)
     known = (records.users, records.items)
     tables = [

@@ -21,6 +21,7 @@ from unweave.linalg.entries import predict_entries
 from unweave.losses.base import Loss
 from unweave.objectives import Objective, Observed
 from unweave.objectives.models import Entries
+from unweave.objectives.observed import observed
 from unweave.penalties import Ridge
 from unweave.solve.alternate import Alternate, left_half_step
 from unweave.solve.certificate import Certificate, stationarity
@@ -82,7 +83,7 @@ class Strengths:
 
     @property
     def held(self) -> float:
-        """What is held beside a bias: 1 where its ridge is that of the vectors."""
+        """Tell what is held beside a bias: 1 where its ridge is that of the vectors."""
         return 1.0 if self.ridge == self.biases else float(np.sqrt(self.ridge / self.biases))
 
 
@@ -231,8 +232,7 @@ class InformedAlternate(Scheme):
 
     def __init__(self, counted: CountedAlternate, side: SideInformation):
         self.counted, self.side, self.problem = counted, side, counted.problem
-        assert isinstance(counted.objective, Observed)
-        self.table = counted.objective
+        self.table = observed(counted.objective)
         self.weights = tuple(
             np.where(np.diff(table.indptr) > 0, half.ridges, 0.0)
             for table, half in ((self.table.by_row, counted.code_half), (self.table.by_column, counted.component_half))

@@ -1,9 +1,8 @@
-"""The estimator of explicit ratings: fill in a table of which little is known."""
+"""Fill in a table of ratings of which little is known: the estimator."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,10 +10,10 @@ from unweave.complete.counted import power_of
 from unweave.complete.ids import find, objects, refuse_unknown
 from unweave.complete.newcomer import read_ratings
 from unweave.complete.ratings.answers import Answers, Factors, featured_scores, timed_scores
-from unweave.complete.ratings.drift import drift_at, entry_times
-from unweave.complete.ratings.features import ids_of, joined, row_of
+from unweave.complete.ratings.drift import drift_at
+from unweave.complete.ratings.features import joined, row_of
 from unweave.complete.ratings.fit import minimise, sample, sweep_again
-from unweave.complete.ratings.growth import Grown, more_ratings
+from unweave.complete.ratings.growth import more_ratings
 from unweave.complete.ratings.least_squares import Strengths, Task
 from unweave.complete.ratings.posterior import Posterior
 from unweave.complete.ratings.sgd import how_to_descend
@@ -47,7 +46,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
     Minimises ½ Σ (x_ij − prediction)² + ½ Σ_i λ·n_i^p (σ‖u_i‖² + a_i²) + ½ Σ_j λ·n_j^p (σ‖z_j‖² + b_j²), where n counts
     the ratings of a user or an item and σ is the standard deviation of all of them. So λ is a pure number: the fit
     works on ratings brought to mean 0 and spread 1, and ``fit(a·X + b)`` predicts ``a·p + b`` whatever the solver.
-    Each half-step solves one small least-squares problem a row, exactly.
+    Each half-step solves one small least-squares problem per row, exactly.
     Sparse means unobserved here: stored entries are ratings, the rest is unknown (``missing="auto"``), and so is NaN
     in a dense table.
 
@@ -188,14 +187,13 @@ class MatrixCompletion(Recommends, BaseFactorization):
             objective, self._learned = open_table(self, X, self.missing, self._loss())
             need_place(self.checkpoint, "the checkpoint")  # before the searches, which may take long
             rank = 1 if self.n_components == "auto" else whole(self.n_components, "n_components", 1)
-            side = SideInformation()
-            if any(one is not None for one in given):
+            side = SideInformation.read(X, objective, timestamps, features, self.time_bins, self.time_ridge)
+            if not side.nothing:
+                objective = observed(objective)
                 if how_to_descend(self.solver) is not None:
                     raise ValueError(
                         f"timestamps and features need alternating least squares or 'gibbs', not solver={self.solver!r}"
                     )
-                objective = observed(objective)
-                side = SideInformation.read(X, objective, timestamps, features, self.time_bins, self.time_ridge)
             units = Units.of(objective)
             self.mean_, self.spread_ = units.mean, units.spread
             table, power = units.inward(objective), power_of(self.weighting)
@@ -208,7 +206,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return self
 
     def fit_transform(self, X, y=None, *, timestamps=None, user_features=None, item_features=None):
-        """Fit, and the codes of X."""
+        """Fit, and return the codes of X."""
         self.fit(X, timestamps=timestamps, user_features=user_features, item_features=item_features)
         assert self.codes_ is not None
         return self.codes_[: X.shape[0]] if hasattr(X, "shape") else self.codes_
@@ -236,15 +234,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
             had = "with" if timestamps is None else "without"
             raise ValueError(f"the model was fitted {had} timestamps: give them both times, or never")
         with fitting(self):
-            X = joined(X, *features)
-            ids = (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
-            if self.item_ids_ is not None and ids[1] is not None:
-                new = sp.csr_array(X.X)
-            else:
-                new = reopen_table(self, X, self.missing, self._learned).entries()
-                ids = (None, self.item_ids_) if self.user_ids_ is None else ids
-            old = Grown(self.seen_, self.user_ids_, self.item_ids_)
-            grown, side = more_ratings(old, self._records, X, new, ids, timestamps, features)
+            grown, side = more_ratings(self, joined(X, *features), self._records, timestamps, features)
             self._keep(sweep_again(self, grown, side, self._units, self._strengths, self._records))
             if self.item_ids_ is not None and hasattr(self, "feature_names_in_"):
                 self.feature_names_in_ = objects(str(item) for item in self.item_ids_)
@@ -257,11 +247,11 @@ class MatrixCompletion(Recommends, BaseFactorization):
 
     @property
     def _limits_shape(self) -> bool:
-        """The draws that are kept are spread over all sweeps."""
+        """Say that the draws that are kept are spread over all sweeps."""
         return self.solver == "gibbs"
 
     def certify(self, X):
-        """The KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""
+        """Return the KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""
         return self.certificate_
 
     # -- what was learned, as objects ----------------------------------------------------------------------------
@@ -285,7 +275,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
 
     @property
     def _answers(self) -> Answers:
-        """What answers questions: the draws, or the factors."""
+        """Make what answers questions: the draws, or the factors."""
         return self._posterior if self._draws else self._factors
 
     @property
@@ -312,7 +302,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         user_features=None,
         item_features=None,
     ):
-        """Ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` gives them.
+        """Predict ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` does.
 
         Parameters
         ----------
@@ -345,7 +335,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return self._in_range(scores) if clip else scores
 
     def complete(self, X, *, clip: bool = False) -> NDArray:
-        """The whole table: the prediction for every entry, the known ones included, each row from its own entries.
+        """Complete the whole table: predict every entry, the known ones included, each row from its own entries.
 
         Parameters
         ----------
@@ -361,12 +351,12 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return self._in_range(scores) if clip else scores
 
     def _in_range(self, scores):
-        """Scores no lower and no higher than any rating of the fit."""
+        """Keep scores within the range of the ratings of the fit."""
         kept = np.clip(scores, self.seen_.data.min(), self.seen_.data.max())
         return float(kept) if np.ndim(kept) == 0 else kept
 
     def predict_std(self, users, items, *, rows: bool = False):
-        """Standard deviation of ratings of pairs: how far the draws disagree, and the noise of a single rating.
+        """Tell how sure ratings of pairs are: their standard deviation, that of the draws and the noise of one rating.
 
         Arguments as in :meth:`predict`; needs ``solver="gibbs"``.
         """
@@ -387,7 +377,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return float(out[0]) if one_user and one_item else out
 
     def score(self, X, y=None) -> float:
-        """Minus the mean loss of an observed entry, after the best codes for X: higher is better.
+        """Score a table: minus the mean loss of an observed entry, after the best codes for X; higher is better.
 
         Ratings with ids are matched with the items of the fit; a warning counts those of items that it did not have.
         """
@@ -400,7 +390,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return super().score(X)
 
     def fold_in(self, ratings, *, rows: bool = False, unknown: str = "error", features=None) -> NewUser:
-        """A new user, from ratings and features and without a refit; `recommend`, `predict` and `explain` take it.
+        """Add a new user, from ratings and features and without a refit; `recommend`, `predict`, `explain` take it.
 
         Parameters
         ----------
@@ -419,7 +409,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
             return NewUser(answers.new_code(items, values, row), items, values)
 
     def transform(self, X, *, timestamps=None, user_features=None):
-        """Codes of X: the left half-step with the components fixed, each row on its own.
+        """Find the codes of X: the left half-step with the components fixed, each row on its own.
 
         With the times and features that ``fit`` had, the codes are those of ``fit``; without them ratings count as
         given at the average time, and rows as those of average users.
@@ -429,20 +419,14 @@ class MatrixCompletion(Recommends, BaseFactorization):
             return super().transform(X)
         X = named(self, aligned(self, X)) if is_table(X) else X
         with single_blas():
-            answers = self._answers
-            table = observed(answers.units.inward(reopen_table(self, X, self.missing, self._learned)))
-            rows = answers.feature_rows(user_features, table.shape[0], ids_of(X, "user"))
-            pull = answers.pull(rows, table.shape[0], table.dtype)
-            if timestamps is not None:
-                answers.records.timed()
-                table = answers.undrifted(table, entry_times(X, timestamps, table.X)[0], pull)
-            return answers.codes(table, pull)
+            table = observed(reopen_table(self, X, self.missing, self._learned))
+            return self._answers.informed_codes(X, table, timestamps, user_features)
 
     # -- hooks of Recommends and BaseFactorization ---------------------------------------------------------------
 
     @property
     def _ridge_rows(self) -> bool:  # type: ignore[override]
-        """Whether one row is solved on its own, by ridge least squares."""
+        """Say whether one row is solved on its own, by ridge least squares."""
         return not self._draws
 
     def _row_ridge(self, n_ratings):
@@ -470,7 +454,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return self._answers.new_code(items, values)
 
     def _influence_of(self, asked, items, values, item):
-        """Of a known user the ratings count less their drift, and about what the features suggest."""
+        """Tell what each rating adds; those of a known user count less their drift, about what the features suggest."""
         place, Z = int(asked.places[0]), self.components_
         prior = self._answers.suggested(place)
         off = prior @ Z[:, items]

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.ratings.answers import Answers
-from unweave.complete.ratings.gibbs import DrawnMap, draw_about, draw_rows, less_levels
+from unweave.complete.ratings.gibbs import DrawnMap, draw_about, draw_rows, residual_of_levels
 from unweave.complete.ratings.side_information import SideInformation, SideRecords, from_features
 from unweave.complete.ratings.units import Units
 from unweave.linalg.entries import predict_entries
@@ -129,7 +129,7 @@ class Posterior(Answers):
 
     @property
     def _shape(self) -> tuple[int, int]:
-        """Number of draws, and of free entries of a code."""
+        """Tell the number of draws, and of free entries of a code."""
         S, _, d = self.draws["draws"].shape
         return S, d
 
@@ -164,7 +164,9 @@ class Posterior(Answers):
 
     def unexplained(self, table, pull):
         drift = self.records.timed()
-        return less_levels(table, drift["levels"] / self.units.spread, drift["level_ridge"], self.strengths.power)
+        return residual_of_levels(
+            table, drift["levels"] / self.units.spread, drift["level_ridge"], self.strengths.power
+        )
 
     def mean_loss(self, table: Observed, U: NDArray) -> float:
         """Compute ½ Σ (x − mean prediction)² over the entries of the standardised table, for codes U of its rows."""

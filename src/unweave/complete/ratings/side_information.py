@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from unweave.complete.ratings.drift import Calendar, Drift, entry_times
 from unweave.complete.ratings.features import ids_of, table_of
 from unweave.data.arguments import number, whole
-from unweave.objectives import Observed
+from unweave.objectives import Objective, Observed
+from unweave.objectives.observed import observed
 
 
 class FeatureMap:
@@ -122,8 +123,11 @@ class SideInformation:
     dates: bool = False
 
     @classmethod
-    def read(cls, X, table: Observed, timestamps, features: tuple, time_bins, time_ridge) -> SideInformation:
-        """Check what `fit` was given, and put it beside the entries of the table; `features` are of users and items."""
+    def read(cls, X, objective: Objective, timestamps, features: tuple, time_bins, time_ridge) -> SideInformation:
+        """Check what `fit` was given, and put it beside the entries of X; `features` are of users and items."""
+        if timestamps is None and all(given is None for given in features):
+            return cls()
+        table = observed(objective)
         given = zip(features, table.shape, ("user", "item"), strict=True)
         read = [(None, None) if g is None else table_of(g, size, ids_of(X, what), what) for g, size, what in given]
         users, items = (None if numbers is None else FeatureMap(numbers) for numbers, _ in read)
@@ -136,7 +140,7 @@ class SideInformation:
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing is known."""
+        """Tell whether nothing is known."""
         return self.times is None and not self.has_features
 
     @property

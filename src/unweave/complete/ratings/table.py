@@ -17,7 +17,7 @@ DUPLICATES = ("mean", "last", "sum", "error")
 
 @dataclass(frozen=True, repr=False)
 class Ratings(NamedTable):
-    """Ratings with the ids of users and items as they were given: what :func:`ratings` returns.
+    """Keep ratings with the ids of users and items as they were given: what :func:`ratings` returns.
 
     A :class:`unweave.NamedTable` of kind "ratings": `X` is a CSR array whose stored entries are the ratings and whose
     other entries are unknown, `rows` and `columns` are the ids as text, `times` belong to the stored entries in order.
@@ -181,7 +181,7 @@ def _numbers(times: NDArray, name: str) -> NDArray:
 
 
 def _table(users, items, values, times, shape, duplicates):
-    """(the CSR array, times of its entries, number of ratings whose pair had occurred before)."""
+    """Build (the CSR array, times of its entries, number of ratings whose pair had occurred before)."""
     by_item = _stable(items, shape[1])
     order = by_item[_stable(users[by_item], shape[0])]  # what is equal stays in the order of the frame
     users, items = users[order], items[order]
@@ -213,7 +213,7 @@ def _sort_repeated(order: NDArray, last: NDArray, times: NDArray) -> None:
 
 
 def _stable(keys: NDArray, size: int) -> NDArray:
-    """``argsort(keys, kind="stable")`` by counting: row t of the transpose lists the entries with key t in order."""
+    """Sort as ``argsort(keys, kind="stable")`` does, by counting: row t of the transpose lists key t in order."""
     n = len(keys)
     index = np.int32 if max(n, size) < 2**31 else np.int64
     once = sp.csr_array((np.ones(n, np.bool_), keys.astype(index), np.arange(n + 1, dtype=index)), shape=(n, size))
