@@ -125,14 +125,25 @@ class Answers(ABC):
         parts = mine.settle(drift["bins"] / self.units.spread, self.unexplained(table, pull))
         return table.less(mine.at_entries(parts))
 
-    def suggested(self, place: int) -> NDArray[np.float64]:
-        """Compute what features add to the code of the user at a place of the fit (-1: of an average one)."""
-        out, record = np.zeros(len(self.components)), self.records.users
+    def expected(self, place: int, items: NDArray, indptr: NDArray) -> tuple[NDArray, NDArray]:
+        """Compute (what features add to the code of a user, what features and drift add to the user's ratings).
+
+        The user is at `place` of the fit (-1: an average one), and `indptr` says where the user's ratings are there.
+        """
+        prior, record, drift = np.zeros(len(self.components)), self.records.users, self.records.drift
         if record is not None:
-            out[self.free("user")] = (
-                record["table"][place] @ record["map"] if place >= 0 else from_features(record, None)[0]
-            )
-        return out
+            known = record["table"][place] @ record["map"] if place >= 0 else from_features(record, None)[0]
+            prior[self.free("user")] = known
+        off = prior @ self.components[:, items]
+        if drift is not None and place >= 0:
+            times = drift["times"][indptr[place] : indptr[place + 1]]
+            off = off + drift_at(drift, np.full(len(items), place), items, times)
+        return prior, off
+
+    def row_ridge(self, n_ratings: int) -> NDArray[np.float64]:
+        """Compute, in units of the data, the ridge of each entry of a vector, and last that of the bias."""
+        strength = self.strengths.ridge * max(n_ratings, 1) ** self.strengths.power
+        return strength * self.units.of_ridge(self.problem.width)
 
 
 @dataclass(frozen=True)
@@ -156,11 +167,6 @@ class Factors(Answers):
         off = pulled @ Z.astype(np.float64)
         code = ridge_code(Z, values - off, self.row_ridge(len(items)), self.problem.held_codes)
         return (code.astype(Z.dtype) + pulled).astype(Z.dtype)
-
-    def row_ridge(self, n_ratings: int) -> NDArray[np.float64]:
-        """Compute, in units of the data, the ridge of each entry of a vector, and last that of the bias."""
-        strength = self.strengths.ridge * max(n_ratings, 1) ** self.strengths.power
-        return strength * self.units.of_ridge(self.problem.width)
 
     def bare(self, what):
         out = np.zeros(len(self.components), self.components.dtype)

@@ -10,16 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unweave.complete.counted import power_of
 from unweave.complete.ratings import posterior
+from unweave.complete.ratings.answers import Answers
 from unweave.complete.ratings.choice import Chosen, choose, given_ridges, prepare_sampler, with_bins
 from unweave.complete.ratings.gibbs import Gibbs
 from unweave.complete.ratings.growth import Grown
 from unweave.complete.ratings.least_squares import CountedAlternate, InformedAlternate, Strengths, Task, alternating
 from unweave.complete.ratings.sgd import Descent, how_to_descend
-from unweave.complete.ratings.side_information import SideInformation, SideRecords
+from unweave.complete.ratings.side_information import SideInformation
 from unweave.complete.ratings.units import Units
+from unweave.data.arguments import whole
 from unweave.factorization.run import Run
-from unweave.objectives import Observed
+from unweave.objectives import Objective, Observed
 from unweave.objectives.observed import observed
 from unweave.penalties import Free
 from unweave.solve.alternate import Alternate, left_half_step
@@ -41,6 +44,22 @@ class Fitted(NamedTuple):
     run: Run
     learned: dict[str, Any]
     certificate: Certificate
+
+
+def set_task(model, X, objective: Objective, timestamps, features: tuple) -> Task:
+    """Check the parameters of a model and what its `fit` was given, and standardise the table."""
+    rank = 1 if model.n_components == "auto" else whole(model.n_components, "n_components", 1)
+    side = SideInformation.read(X, objective, timestamps, features, model.time_bins, model.time_ridge)
+    if not side.nothing:
+        objective = observed(objective)
+        if how_to_descend(model.solver) is not None:
+            raise ValueError(
+                f"timestamps and features need alternating least squares or 'gibbs', not solver={model.solver!r}"
+            )
+    units, power = Units.of(objective), power_of(model.weighting)
+    task = Task(units.inward(objective), objective.loss, units, side, power, model.init, model.random_state)
+    check_size(task.problem(rank, 0.0), *objective.shape)
+    return task
 
 
 def minimise(model, task: Task, given: tuple) -> Fitted:
@@ -122,16 +141,16 @@ def sample(model, task: Task, given: tuple) -> Fitted:
     return Fitted(run, learned, Certificate.none(objective, 0.0))
 
 
-def sweep_again(model, grown: Grown, side: SideInformation, units: Units, strengths: Strengths, records: SideRecords):
-    """Sweep over all ratings so far from where a fitted model stands: what is learned, and how far it has settled."""
-    (n, m), problem, dtype = grown.seen.shape, model._sentence, model.codes_.dtype
+def sweep_again(model, grown: Grown, side: SideInformation, former: Answers) -> dict[str, Any]:
+    """Sweep over all ratings so far from where a fitted model stands (`former`), and tell what is learned."""
+    (n, m), problem, units, dtype = grown.seen.shape, former.problem, former.units, model.codes_.dtype
     U, Z = np.zeros((n, problem.width), dtype), np.zeros((problem.width, m), dtype)
     U[: len(model.codes_)] = units.codes_in(model.codes_)
     Z[:, : model.components_.shape[1]] = units.components_in(model._full_components)
     table = units.inward(Observed(grown.seen.astype(dtype), model._learned.loss))
     plain, first = Alternate(table, problem, model._left, model._left), {"codes": U, "components": Z}
-    scheme = alternating(plain, first, strengths, side, units.square)
-    state, history = iterate(scheme, scheme.resumed(records, units), Loop(max_iter=_MORE_SWEEPS, tol=0))
+    scheme = alternating(plain, first, former.strengths, side, units.square)
+    state, history = iterate(scheme, scheme.resumed(former.records, units), Loop(max_iter=_MORE_SWEEPS, tol=0))
     learned, certificate = of_factors(scheme, scheme.finish(state), units)
     learned |= {"history_": history, "n_iter_": _MORE_SWEEPS, "n_features_in_": m}
     learned |= {"seen_": grown.seen, "user_ids_": grown.user_ids, "item_ids_": grown.item_ids}

@@ -69,6 +69,9 @@ def more_ratings(model, X, records: SideRecords, timestamps, features: tuple) ->
 
     The side information that is returned is of all users and items.
     """
+    if (timestamps is not None) != (records.drift is not None):
+        had = "with" if timestamps is None else "without"
+        raise ValueError(f"the model was fitted {had} timestamps: give them both times, or never")
     seen, ids = model.seen_, (getattr(X, "user_ids", None), getattr(X, "item_ids", None))
     if model.item_ids_ is not None and ids[1] is not None:
         new = sp.csr_array(X.X)

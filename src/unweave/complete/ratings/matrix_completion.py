@@ -6,23 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.counted import power_of
-from unweave.complete.ids import find, objects, refuse_unknown
+from unweave.complete.ids import objects
 from unweave.complete.newcomer import read_ratings
-from unweave.complete.ratings.answers import Answers, Factors, featured_scores, timed_scores
-from unweave.complete.ratings.drift import drift_at
+from unweave.complete.ratings.answers import Answers, featured_scores, timed_scores
 from unweave.complete.ratings.features import joined, row_of
-from unweave.complete.ratings.fit import minimise, sample, sweep_again
+from unweave.complete.ratings.fit import minimise, sample, set_task, sweep_again
 from unweave.complete.ratings.growth import more_ratings
-from unweave.complete.ratings.least_squares import Strengths, Task
-from unweave.complete.ratings.posterior import Posterior
+from unweave.complete.ratings.posterior import answers_of, pair_spread
 from unweave.complete.ratings.sgd import how_to_descend
-from unweave.complete.ratings.side_information import SideInformation, SideRecords
 from unweave.complete.ratings.table import refuse_triples
-from unweave.complete.ratings.units import Units
-from unweave.complete.recommend import Recommends, _paired
-from unweave.complete.who import NewUser, aligned, as_list, is_table, named
-from unweave.data.arguments import whole
+from unweave.complete.recommend import Recommends
+from unweave.complete.who import NewUser, aligned, is_table, named
 from unweave.data.atomic import need_place
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import open_table, reopen_table
@@ -30,7 +24,6 @@ from unweave.factorization.run import fitting
 from unweave.judge.matching import matched
 from unweave.objectives.observed import observed
 from unweave.parallel import single_blas
-from unweave.solve.problem import check_size
 from unweave.solve.warn import warn_user
 
 _SWEEPS, _PASSES, _DRAWS = 50, 200, 300  # most iterations of least squares, of descent, of a sampler
@@ -186,19 +179,8 @@ class MatrixCompletion(Recommends, BaseFactorization):
                 self.__dict__.pop(name, None)
             objective, self._learned = open_table(self, X, self.missing, self._loss())
             need_place(self.checkpoint, "the checkpoint")  # before the searches, which may take long
-            rank = 1 if self.n_components == "auto" else whole(self.n_components, "n_components", 1)
-            side = SideInformation.read(X, objective, timestamps, features, self.time_bins, self.time_ridge)
-            if not side.nothing:
-                objective = observed(objective)
-                if how_to_descend(self.solver) is not None:
-                    raise ValueError(
-                        f"timestamps and features need alternating least squares or 'gibbs', not solver={self.solver!r}"
-                    )
-            units = Units.of(objective)
-            self.mean_, self.spread_ = units.mean, units.spread
-            table, power = units.inward(objective), power_of(self.weighting)
-            task = Task(table, self._learned.loss, units, side, power, self.init, self.random_state)
-            check_size(task.problem(rank, 0.0), *objective.shape)
+            task = set_task(self, X, objective, timestamps, features)
+            self.mean_, self.spread_ = task.units.mean, task.units.spread
             fitted = (sample if self.solver == "gibbs" else minimise)(self, task, given)
             self._keep(fitted.learned)
             self._remember(X, objective)
@@ -228,14 +210,12 @@ class MatrixCompletion(Recommends, BaseFactorization):
         features = (user_features, item_features)
         if not hasattr(self, "components_"):
             return self.fit(X, timestamps=timestamps, user_features=user_features, item_features=item_features)
-        if self._draws:
+        if hasattr(self, "draws_"):
             raise ValueError("solver='gibbs' cannot go on from old draws: fold_in new users, or fit again with all")
-        if (timestamps is not None) != hasattr(self, "drift_"):
-            had = "with" if timestamps is None else "without"
-            raise ValueError(f"the model was fitted {had} timestamps: give them both times, or never")
         with fitting(self):
-            grown, side = more_ratings(self, joined(X, *features), self._records, timestamps, features)
-            self._keep(sweep_again(self, grown, side, self._units, self._strengths, self._records))
+            answers = self._answers
+            grown, side = more_ratings(self, joined(X, *features), answers.records, timestamps, features)
+            self._keep(sweep_again(self, grown, side, answers))
             if self.item_ids_ is not None and hasattr(self, "feature_names_in_"):
                 self.feature_names_in_ = objects(str(item) for item in self.item_ids_)
         return self
@@ -254,54 +234,17 @@ class MatrixCompletion(Recommends, BaseFactorization):
         """Return the KKT residual of the fit (the problem is not convex, and no bound holds for missing entries)."""
         return self.certificate_
 
-    # -- what was learned, as objects ----------------------------------------------------------------------------
-
-    @property
-    def _draws(self) -> bool:
-        return hasattr(self, "draws_")
-
-    @property
-    def _strengths(self) -> Strengths:
-        biases = self.ridge_ if self.bias_ridge_ is None else self.bias_ridge_
-        return Strengths(self.ridge_, biases, power_of(self.weighting))
-
-    @property
-    def _units(self) -> Units:
-        return Units(self.mean_, self.spread_, self._strengths.held)
-
-    @property
-    def _records(self) -> SideRecords:
-        return SideRecords(*(getattr(self, name, None) for name in ("user_features_", "item_features_", "drift_")))
-
     @property
     def _answers(self) -> Answers:
-        """Make what answers questions: the draws, or the factors."""
-        return self._posterior if self._draws else self._factors
-
-    @property
-    def _factors(self) -> Factors:
-        learned = (self._units, self.components_, self._sentence, self._learned.loss)
-        return Factors(*learned, self._records, self._strengths, self._left)
-
-    @property
-    def _posterior(self) -> Posterior:
-        learned = (self._units, self.components_, self._sentence, self._learned.loss)
-        return Posterior(*learned, self._records, self._strengths, self.draws_, self.noise_)
+        """Make what answers questions out of what was learned."""
+        return answers_of(self)
 
     # -- using ---------------------------------------------------------------------------------------------------
 
     def predict(
-        self,
-        users,
-        items=None,
-        *,
-        rows=False,
-        unknown="error",
-        clip=False,
-        timestamps=None,
-        user_features=None,
+        self, users, items=None, *, rows=False, unknown="error", clip=False, timestamps=None, user_features=None,
         item_features=None,
-    ):
+    ):  # fmt: skip
         """Predict ratings of pairs, ``predict(users, items)``; of a dense table all, as :meth:`complete` does.
 
         Parameters
@@ -361,20 +304,7 @@ class MatrixCompletion(Recommends, BaseFactorization):
         Arguments as in :meth:`predict`; needs ``solver="gibbs"``.
         """
         check_is_fitted(self)
-        if not self._draws:
-            raise ValueError("only solver='gibbs' gives standard deviations: fit with it")
-        codes, user_at, one_user = self._pair_users(users, rows, "error")
-        ids = None if rows else self.item_ids_
-        listed, one_item = as_list(items, ids, "item")
-        item_at = find(listed, ids, self.components_.shape[1], "item")
-        refuse_unknown(listed, item_at, "item", "it has no draws")
-        user_at, item_at = _paired(user_at, item_at, one_user, one_item)
-        out, answers = np.empty(len(user_at)), self._posterior
-        for start in range(0, len(out), 4096):
-            part = slice(start, start + 4096)
-            Z = self.components_[:, item_at[part]].T
-            out[part] = answers.spread(codes[user_at[part]], Z)
-        return float(out[0]) if one_user and one_item else out
+        return pair_spread(self, users, items, rows)
 
     def score(self, X, y=None) -> float:
         """Score a table: minus the mean loss of an observed entry, after the best codes for X; higher is better.
@@ -427,10 +357,10 @@ class MatrixCompletion(Recommends, BaseFactorization):
     @property
     def _ridge_rows(self) -> bool:  # type: ignore[override]
         """Say whether one row is solved on its own, by ridge least squares."""
-        return not self._draws
+        return not hasattr(self, "draws_")
 
     def _row_ridge(self, n_ratings):
-        return self._factors.row_ridge(n_ratings)
+        return self._answers.row_ridge(n_ratings)
 
     def _codes(self, objective):
         answers = self._answers
@@ -449,20 +379,16 @@ class MatrixCompletion(Recommends, BaseFactorization):
         return codes[:, self._answers.vector_entries()]
 
     def _row_code(self, items, values):
-        if not self._draws and not self._ridge_rows:
+        if not (self._ridge_rows or hasattr(self, "draws_")):
             return super()._row_code(items, values)
         return self._answers.new_code(items, values)
 
     def _influence_of(self, asked, items, values, item):
         """Tell what each rating adds; those of a known user count less their drift, about what the features suggest."""
-        place, Z = int(asked.places[0]), self.components_
-        prior = self._answers.suggested(place)
-        off = prior @ Z[:, items]
-        if hasattr(self, "drift_") and place >= 0:
-            times = self.drift_["times"][self.seen_.indptr[place] : self.seen_.indptr[place + 1]]
-            off = off + drift_at(self.drift_, np.full(len(items), place), items, times)
+        place, answers = int(asked.places[0]), self._answers
+        prior, off = answers.expected(place, items, self.seen_.indptr)
         parts, baseline = self._influence(items, values - off, item)
-        return parts, baseline + float(prior @ Z[:, item])
+        return parts, baseline + float(prior @ self.components_[:, item])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

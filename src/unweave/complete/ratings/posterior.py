@@ -13,10 +13,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ratings.answers import Answers
+from unweave.complete.counted import power_of
+from unweave.complete.ids import find, refuse_unknown
+from unweave.complete.ratings.answers import Answers, Factors
 from unweave.complete.ratings.gibbs import DrawnMap, draw_about, draw_rows, residual_of_levels
+from unweave.complete.ratings.least_squares import Strengths
 from unweave.complete.ratings.side_information import SideInformation, SideRecords, from_features
 from unweave.complete.ratings.units import Units
+from unweave.complete.recommend import _paired
+from unweave.complete.who import as_list
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.objectives.observed import observed
@@ -180,3 +185,33 @@ class Posterior(Answers):
         S = self._shape[0]
         each = (U.astype(np.float64) * Z).reshape(len(U), S, -1).sum(axis=2) * S
         return np.sqrt(each.var(axis=1) + self.noise**2)
+
+
+def answers_of(model) -> Answers:
+    """Make what answers questions about a fitted model out of its attributes: of its draws, or of its factors."""
+    biases = model.ridge_ if model.bias_ridge_ is None else model.bias_ridge_
+    strengths = Strengths(model.ridge_, biases, power_of(model.weighting))
+    units = Units(model.mean_, model.spread_, strengths.held)
+    records = SideRecords(*(getattr(model, name, None) for name in ("user_features_", "item_features_", "drift_")))
+    learned = (units, model.components_, model._sentence, model._learned.loss, records, strengths)
+    if hasattr(model, "draws_"):
+        return Posterior(*learned, model.draws_, model.noise_)
+    return Factors(*learned, model._left)
+
+
+def pair_spread(model, users, items, rows: bool) -> NDArray | float:
+    """Compute the standard deviation of the ratings of pairs, for a model with draws."""
+    answers = answers_of(model)
+    if not isinstance(answers, Posterior):
+        raise ValueError("only solver='gibbs' gives standard deviations: fit with it")
+    codes, user_at, one_user = model._pair_users(users, rows, "error")
+    ids = None if rows else model.item_ids_
+    listed, one_item = as_list(items, ids, "item")
+    item_at = find(listed, ids, answers.components.shape[1], "item")
+    refuse_unknown(listed, item_at, "item", "it has no draws")
+    user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+    out = np.empty(len(user_at))
+    for start in range(0, len(out), 4096):
+        part = slice(start, start + 4096)
+        out[part] = answers.spread(codes[user_at[part]], answers.components[:, item_at[part]].T)
+    return float(out[0]) if one_user and one_item else out
