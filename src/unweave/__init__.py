@@ -22,8 +22,8 @@ from unweave.registry import ESTIMATORS, OTHERS, find
 if TYPE_CHECKING:
     from unweave import judge, losses, penalties, select
     from unweave.complete import *
-    from unweave.complete.features import features
     from unweave.complete.ratings import ratings
+    from unweave.complete.ratings.features import features
     from unweave.compress import *
     from unweave.data.named import NamedTable
     from unweave.data.readers import read

@@ -119,7 +119,7 @@ OTHERS: dict[str, str | None] = {
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
-    "features": "unweave.complete.features",
+    "features": "unweave.complete.ratings.features",
     "split_ratings": "unweave.judge",
     "coreset": "unweave.group",
     "anomaly_score": "unweave.group",

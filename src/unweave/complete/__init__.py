@@ -3,8 +3,8 @@
 from unweave.complete.ease import EASE
 from unweave.complete.implicit_als import ImplicitALS
 from unweave.complete.imputer import TableImputer
-from unweave.complete.matrix_completion import MatrixCompletion
 from unweave.complete.nuclear import SingularValueThresholding, SoftImpute
-from unweave.complete.sgd import SGD
+from unweave.complete.ratings.matrix_completion import MatrixCompletion
+from unweave.complete.ratings.sgd import SGD
 
 __all__ = ["MatrixCompletion", "ImplicitALS", "EASE", "SGD", "SoftImpute", "SingularValueThresholding", "TableImputer"]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete.ids import find, refuse_unknown
-from unweave.complete.influence import Explanation
 from unweave.complete.newcomer import read_ratings
 from unweave.complete.pairs import pair_scores
 from unweave.complete.recommender import RecommenderHooks
+from unweave.complete.recommending.influence import Explanation
 from unweave.complete.top import top_columns
 from unweave.complete.who import NewUser, aligned, as_list, ask, is_table, named, places
 from unweave.data.table import refuse_sparse

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.ids import objects
-from unweave.complete.influence import ridge_code, ridge_influence
+from unweave.complete.recommending.influence import ridge_code, ridge_influence
 from unweave.complete.who import entries, named
 from unweave.data.named import NamedTable
 

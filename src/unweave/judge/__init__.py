@@ -1,6 +1,6 @@
 """Judge: split ratings, measure predictions and lists, and set a model beside baselines.
 
-``split.py`` deals known ratings into parts, by :mod:`unweave.data.holdout`. ``answers.py`` asks any fitted model for
+``split.py`` deals known ratings into parts, by :mod:`unweave.data.hold_out`. ``answers.py`` asks any fitted model for
 ratings, lists and scores, ``matching.py`` puts ids of one table in the places of another. ``errors.py`` and
 ``ranking.py`` turn the answers into measures, and ``verdict.py`` sets a model beside ``baselines.py`` on the same test
 part (:func:`judge`). This room is handed models and imports none.

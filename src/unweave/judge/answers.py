@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.data.holdout import KnownEntries
+from unweave.data.hold_out import KnownEntries
 from unweave.data.named import NamedTable
 from unweave.data.storage import take_rows
 from unweave.judge.matching import ids_of

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave import parallel
 from unweave.data.arguments import number, whole
-from unweave.data.holdout import known_csr
+from unweave.data.hold_out import known_csr
 from unweave.data.table import check_table, refuse_sparse
 from unweave.judge.answers import best_columns, blank, in_one_order
 

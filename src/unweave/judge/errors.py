@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.holdout import KnownEntries
+from unweave.data.hold_out import KnownEntries
 from unweave.data.named import NamedTable
 from unweave.judge.answers import Answers, is_model
 from unweave.judge.matching import matched

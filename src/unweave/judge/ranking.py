@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unweave import parallel
 from unweave.data.arguments import whole
-from unweave.data.holdout import KnownEntries, part
+from unweave.data.hold_out import KnownEntries, part
 from unweave.judge.answers import Answers, blank, is_model
 from unweave.judge.matching import ids_of
 

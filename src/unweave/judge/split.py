@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, whole
-from unweave.data.holdout import KnownEntries, exact_share, part
+from unweave.data.hold_out import KnownEntries, exact_share, part
 from unweave.data.named import NamedTable
 
 

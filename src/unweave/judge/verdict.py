@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from unweave.data.arguments import whole
-from unweave.data.holdout import KnownEntries
+from unweave.data.hold_out import KnownEntries
 from unweave.judge.answers import Answers
 from unweave.judge.baselines import Baseline, Biases, Mean, MeanImputedSVD, Popularity
 from unweave.judge.errors import differences

@@ -120,6 +120,14 @@ class Objective:
         """The entries seen as a CSR matrix of the table's shape, zeros that were seen stored."""
         raise NotImplementedError("this objective is not held in memory")
 
+    def seen_values(self) -> NDArray:
+        """The numbers that were seen, as a list."""
+        raise NotImplementedError("this objective is not held in memory")
+
+    def mapped(self, change: Callable[[NDArray], NDArray]) -> Objective:
+        """The table with every number that was seen changed; what was not seen stays so."""
+        raise NotImplementedError("this objective is not held in memory")
+
     def parts(self) -> Iterator[tuple[int, int, Objective]]:
         """(start, stop, objective) of stretches of rows that a half-step on the codes may do one after the other."""
         yield 0, self.shape[0], self

@@ -77,6 +77,14 @@ class Dense(Objective):
         table = self.by_row
         return sp.csr_array((table.data, table.indices, table.indptr), shape=self.shape)
 
+    def seen_values(self):
+        return self.X.ravel() if self.weights is None else self.X[np.broadcast_to(self.weights, self.shape) != 0]
+
+    def mapped(self, change):
+        X = change(self.X)
+        X = X if self.weights is None else np.where(self.weights != 0, X, X.dtype.type(0))
+        return Dense(X, self.loss, self.weights)
+
     @property
     def heaviest(self):
         return 1.0 if self.weights is None or not self.weights.size else float(self.weights.max())

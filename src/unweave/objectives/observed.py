@@ -21,6 +21,7 @@ class Observed(Objective):
     """Stored entries of X (explicit zeros included) are data, the rest is unknown. `weights` has the same pattern."""
 
     complete = False
+    _like: Observed | None = None  # a table with the same entries seen, whose layouts serve this one too
 
     def __init__(self, X: sp.csr_array, loss: Loss, weights: sp.csr_array | None = None):
         self.X, self.loss, self.weights = X, loss, weights
@@ -78,6 +79,27 @@ class Observed(Objective):
     def entries(self):
         return self.X
 
+    def seen_values(self):
+        return self.X.data
+
+    def mapped(self, change):
+        X = self.X
+        return Observed(sp.csr_array((change(X.data), X.indices, X.indptr), shape=X.shape), self.loss, self.weights)
+
+    def less(self, off: np.ndarray) -> Observed:
+        """The entries less something, entry by entry; the layout by column is not made anew."""
+        data = self.X.data - off.astype(self.dtype)
+        table = self.mapped(lambda _: data)
+        table.by_row = self.by_row.with_data(data)
+        table._like = self._like or self
+        return table
+
+    @cached_property
+    def _column_order(self) -> np.ndarray:
+        """Where each entry of the layout by column is in that by row."""
+        X = self.X
+        return sp.csr_array((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).T.tocsr().data
+
     @property
     def heaviest(self):
         return 1.0 if self.weights is None or not self.weights.nnz else float(self.weights.data.max())
@@ -98,6 +120,8 @@ class Observed(Objective):
 
     @cached_property
     def by_column(self) -> EntryTable:
+        if self._like is not None:
+            return self._like.by_column.with_data(self.X.data[self._like._column_order])
         return entry_table(self.X.T.tocsr(), None if self.weights is None else self.weights.T.tocsr())
 
     def _at_entries(self, table: EntryTable, F, H):
@@ -124,6 +148,11 @@ class Observed(Objective):
         bound = table.scaled(raw)
         weighted = EntryTable(table.indptr, table.indices, table.data, bound, table.n_columns)
         return Entries(weighted, np.ascontiguousarray(H))
+
+
+def observed(objective: Objective) -> Observed:
+    """The entries of a table that were seen, as a list, however the table is stored."""
+    return objective if isinstance(objective, Observed) else Observed(objective.entries(), objective.loss)
 
 
 def _sums(values, indptr) -> np.ndarray:

@@ -16,7 +16,7 @@ _PARTS: dict[str, str] = {
     "unweave.losses.columns": "_Group",
     "unweave.losses": "ColumnLosses",
     "unweave.penalties": "Both",
-    "unweave.complete.sgd": "SGD",
+    "unweave.complete.ratings.sgd": "SGD",
     "unweave.complete.imputer.columns": "Column TableLayout Layout",  # Layout: as it was called in files saved before
     "unweave.complete.imputer.low_rank": "LowRank",
     "unweave.complete.imputer.groups": "Groups",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.holdout import Hidden, hide, known_csr
+from unweave.data.hold_out import Hidden, hide, known_csr
 from unweave.data.table import Table
 from unweave.losses import Loss, get_loss
 from unweave.report.view import View, codes_of, components_of, moments, predicted

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_clusterer
 
-from unweave.data.holdout import known_block
+from unweave.data.hold_out import known_block
 from unweave.data.named import NamedTable
 from unweave.data.table import check_table, is_blocks
 from unweave.parallel import chunks

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.complete.nuclear.tables import planted, stored
 from tests.reference import nuclear as reference
 from unweave import Factorization, SoftImpute
-from unweave.complete.held_out import hold_out
 from unweave.complete.nuclear.soft_impute import norm_bound
 from unweave.complete.nuclear.strengths import judged_path, largest_strength, way_down
+from unweave.complete.ratings.choice import hold_out
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses import Squared
 from unweave.objectives import Observed

@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.held_out import hold_out
 from unweave.data.arguments import whole
+from unweave.data.hold_out import hold_out
 from unweave.linalg.sparse import SparseProduct
 from unweave.objectives import Objective, Observed
 from unweave.solve.iterate import Loop, iterate
@@ -72,11 +72,11 @@ def candidates(top: float, path) -> NDArray:
 
 def held_out_path(objective: Objective, strengths, most: int, seed: int) -> dict[str, NDArray] | None:
     """Compare falling strengths on a tenth of the entries, held out; None when there are too few to spare any."""
-    table = Observed(objective.entries(), objective.loss)
-    train, test = hold_out(table, np.random.default_rng((seed, 1)), _HELD_OUT)
-    if test is None:
+    split = hold_out(objective.entries(), np.random.default_rng((seed, 1)), _HELD_OUT)
+    if split is None:
         return None
-    return judged_path(ObservedEntries.of(train), ObservedEntries.of(test), strengths, most, seed)
+    train, test = (ObservedEntries.of(Observed(part, objective.loss)) for part in split)
+    return judged_path(train, test, strengths, most, seed)
 
 
 def judged_path(train: ObservedEntries, test: ObservedEntries, strengths, most: int, seed: int) -> dict[str, NDArray]:

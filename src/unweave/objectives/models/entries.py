@@ -25,6 +25,11 @@ class EntryTable:
     def n_rows(self) -> int:
         return len(self.indptr) - 1
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
+
     def take(self, rows: NDArray) -> EntryTable:
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Between the units of the data and those of a fit, in which the observed entries have mean 0 and spread 1.
+"""Convert between the units of the data and those of a fit, in which the observed entries have mean 0 and spread 1.
 
 A ridge λ on vectors has the units of the data (u·z has them, and so has ‖u‖²), one on biases has none. A fit that works
 on the standardised table needs not know: strengths, priors and step lengths mean the same for stars and for percents,
@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.objectives import Dense, Objective, Observed
+from unweave.objectives import Objective
 
 
 @dataclass(frozen=True)
 class Units:
-    """Mean and spread (standard deviation) of the observed entries of a table, and the way in and out.
+    """Hold mean and spread (standard deviation) of the observed entries of a table, and convert in and out.
 
     >>> import numpy as np
     >>> units = Units(mean=3.0, spread=4.0)
@@ -30,12 +29,12 @@ class Units:
 
     mean: float
     spread: float
-    held: float = 1.0  # what a fit holds beside biases in the place of one (see Strengths)
+    held: float = 1.0  # what a fit holds beside biases in the place of one (see Strengths in least_squares.py)
 
     @classmethod
     def of(cls, objective: Objective) -> Units:
-        """Those of a table; entries that differ by their rounding alone have spread one."""
-        values = _values(objective).astype(np.float64)
+        """Measure a table; entries that differ by their rounding alone have spread one."""
+        values = objective.seen_values().astype(np.float64)
         if not len(values):
             return cls(0.0, 1.0)
         middle = float(values[0])  # sums of differences neither overflow nor cancel
@@ -46,65 +45,51 @@ class Units:
         return cls(mean, far * float(np.sqrt(np.mean(np.square((values - mean) / far)))))
 
     def inward(self, objective: Objective) -> Objective:
-        """The standardised table."""
-        if isinstance(objective, Dense):
-            X = self._standard(objective.X)
-            seen = objective.weights
-            return Dense(X if seen is None else np.where(seen != 0, X, X.dtype.type(0)), objective.loss, seen)
-        assert isinstance(objective, Observed), "sparse tables are partly observed here"
-        X = objective.X
-        return Observed(sp.csr_array((self._standard(X.data), X.indices, X.indptr), shape=X.shape), objective.loss)
+        """Standardise a table."""
+        return objective.mapped(self._standard)
 
     def _standard(self, values: NDArray) -> NDArray:
         return ((values.astype(np.float64) - self.mean) / self.spread).astype(values.dtype)
 
     def of_free(self, width: int) -> NDArray[np.float64]:
-        """What one unit of each free entry of a code (or component) is outside: vectors, then the bias."""
+        """Tell what one unit of each free entry of a code (or component) is outside: vectors, then the bias."""
         return np.append(np.full(width - 2, np.sqrt(self.spread)), self.spread * self.held)
 
     def of_ridge(self, width: int) -> NDArray[np.float64]:
-        """What a ridge of one is outside, for each free entry of a code: loss has the units of the data squared."""
+        """Tell what a ridge of one is outside, for each free entry of a code (loss has squared units)."""
         return self.square / np.square(self.of_free(width))
 
     @property
     def square(self) -> float:
-        """What one unit of the loss is outside."""
+        """Tell what one unit of the loss is outside."""
         return self.spread**2
 
     def codes_out(self, U: NDArray) -> NDArray:
-        """Codes (u, a, 1) in the units of the data, whatever is held in the place of one."""
+        """Bring codes to (u, a, 1) in the units of the data, whatever is held in the place of one."""
         out = U[:, :-1] * self.of_free(U.shape[1])
         return np.column_stack([out, np.ones(len(U))]).astype(U.dtype)
 
     def codes_in(self, U: NDArray) -> NDArray:
-        """Codes of a fit, with what it holds."""
+        """Bring codes to those of a fit, with what it holds."""
         out = U[:, :-1] / self.of_free(U.shape[1])
         return np.column_stack([out, np.full(len(U), self.held)]).astype(U.dtype)
 
     def components_out(self, Z: NDArray) -> NDArray:
-        """Components (z, 1, mean + b) in the units of the data."""
+        """Bring components to (z, 1, mean + b) in the units of the data."""
         units = self.of_free(len(Z))
         out = np.ones(Z.shape)
         out[:-2], out[-1] = Z[:-2] * units[:-1, None], self.mean + Z[-1] * units[-1]
         return out.astype(Z.dtype)
 
     def components_in(self, Z: NDArray) -> NDArray:
-        """Components of a fit, with what it holds."""
+        """Bring components to those of a fit, with what it holds."""
         units = self.of_free(len(Z))
         out = np.full(Z.shape, self.held)
         out[:-2], out[-1] = Z[:-2] / units[:-1, None], (Z[-1] - self.mean) / units[-1]
         return out.astype(Z.dtype)
 
     def offsets_in(self, Z: NDArray) -> NDArray:
-        """As `components_in`, for codes that end in a one: what `transform` works with."""
+        """Bring components to those of a fit whose codes end in a one: what `transform` works with."""
         out = self.components_in(Z)
         out[-1] *= out.dtype.type(self.held)
         return out
-
-
-def _values(objective: Objective) -> NDArray:
-    """The observed entries as a list."""
-    if isinstance(objective, Dense):
-        X = objective.X
-        return X.ravel() if objective.weights is None else X[np.broadcast_to(objective.weights, X.shape) != 0]
-    return objective.X.data

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unweave
-from unweave.complete.features import features
-from unweave.complete.features_side import Side
 from unweave.complete.ratings import ratings
+from unweave.complete.ratings.features import features
+from unweave.complete.ratings.side_information import FeatureMap
 
 N, M, P = 200, 60, 4
 
@@ -224,7 +224,7 @@ def test_frames_that_are_refused(frame, message):
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10_000))
 def test_the_map_is_the_minimum(n, p, seed):
     rng = np.random.default_rng(seed)
-    side, F, weights = Side(rng.integers(0, 3, (n, p)).astype(float)), rng.normal(size=(n, 2)), rng.random(n)
+    side, F, weights = FeatureMap(rng.integers(0, 3, (n, p)).astype(float)), rng.normal(size=(n, 2)), rng.random(n)
     A = side.learn(F, weights)
 
     def value(A):

@@ -1,4 +1,4 @@
-"""Ridge least squares of one user: the code, and which of the user's ratings drove a score."""
+"""Solve ridge least squares of one user: the code, and which of the user's ratings drove a score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a user gets a score for an item: score = baseline + the sum of contributions + rest.
+    """Explain why a user gets a score for an item: score = baseline + the sum of contributions + rest.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Explanation:
 
 
 def ridge_code(Z: NDArray, values: NDArray, ridge: float | NDArray, held: list[int]) -> NDArray:
-    """The code f that minimises ½ Σ_j (x_j − f·z_j)² + ½ridge·|f|² over the columns z_j of Z, held entries at one.
+    """Find the code f of least ½ Σ_j (x_j − f·z_j)² + ½ridge·|f|² over the columns z_j of Z, held entries at one.
 
     The held entries are not penalised; `ridge` is one number, or one for each of the others. Use it for a single
     row: it costs what the row's own entries cost.
@@ -62,7 +62,7 @@ def ridge_code(Z: NDArray, values: NDArray, ridge: float | NDArray, held: list[i
 def ridge_influence(
     Z: NDArray, values: NDArray, z: NDArray, ridge: float | NDArray, held: list[int]
 ) -> tuple[NDArray, float]:
-    """What each rating adds to the score of an item with vector z, and the score without any rating.
+    """Compute what each rating adds to the score of an item with vector z, and the score without any rating.
 
     The code is linear in the ratings, so the score is too: score = offset(z) + Σ_j z'(H'H + ridge·I)⁻¹h_j (x_j −
     offset_j), where h_j are the free entries of the columns of Z and the offsets the held ones. Reference: Hu, Koren
@@ -90,7 +90,7 @@ def _normal(H: NDArray, ridge: float | NDArray) -> NDArray:
 
 
 def _solve(A: NDArray, b: NDArray) -> NDArray:
-    """A⁻¹b, the solution of least norm where A is singular (no ridge, too few ratings)."""
+    """Compute A⁻¹b, the solution of least norm where A is singular (no ridge, too few ratings)."""
     try:
         factor = scipy.linalg.cho_factor(A, check_finite=False)
         if np.abs(np.diag(factor[0])).min() > 1e-7 * np.sqrt(np.trace(A)):

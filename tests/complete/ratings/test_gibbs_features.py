@@ -5,18 +5,18 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.complete.test_drift import halves
-from tests.complete.test_drift import planted as drifting
-from tests.complete.test_features import planted, rmse, table
-from unweave.complete.features_side import Side
-from unweave.complete.gibbs_sides import DrawnSide
+from tests.complete.ratings.test_drift import halves
+from tests.complete.ratings.test_drift import planted as drifting
+from tests.complete.ratings.test_features import planted, rmse, table
+from unweave.complete.ratings.gibbs import DrawnMap
+from unweave.complete.ratings.side_information import FeatureMap
 
 SWEEPS = {"solver": "gibbs", "max_iter": 60, "random_state": 0}
 
 
 def test_a_map_gathers_round_the_truth(rng):
     F, A = rng.normal(size=(2000, 3)), rng.normal(size=(3, 2))
-    side = DrawnSide(Side(F))
+    side = DrawnMap(FeatureMap(F))
     rows = side.means(A) + 0.1 * rng.normal(size=(2000, 2))
     draws = [side.draw(rows, 100 * np.eye(2), 1.0, rng) for _ in range(50)]
     np.testing.assert_allclose(np.mean([map_ for map_, _ in draws], axis=0), A, atol=0.01)

@@ -1,8 +1,9 @@
 """Hold entries of a table out of a fit: which entries are known, which of them are drawn, and the table without them.
 
 Every part of the library that hides entries comes here: criteria (:mod:`unweave.select`), splits of ratings
-(:mod:`unweave.judge`) and the score of a report. :func:`hide` is for a table that an estimator has checked,
-:class:`KnownEntries` and :func:`part` are for ratings as users hand them over.
+(:mod:`unweave.judge`), the score of a report, and models that choose ridges and ranks. :func:`hold_out` is for entries
+as CSR arrays, :func:`hide` for a table that an estimator has checked, :class:`KnownEntries` and :func:`part` for ratings
+as users hand them over.
 """
 
 from __future__ import annotations
@@ -19,7 +20,40 @@ from unweave.data.named import NamedTable
 from unweave.data.storage import as_dense
 from unweave.data.table import Table
 
+LEAST = 20  # entries below which none can be spared
 _MOST = 50_000_000  # entries of a sparse table whose zeros are data and must be written out to be hidden
+
+
+def draw_out(n_entries: int, rng: np.random.Generator, share: float, least: int = LEAST) -> NDArray | None:
+    """Draw which entries are held out, as a mask; None when there are too few to spare any.
+
+    >>> import numpy as np
+    >>> draw_out(100, np.random.default_rng(0), 0.1).sum() < 20, draw_out(5, np.random.default_rng(0), 0.1)
+    (np.True_, None)
+    """
+    if n_entries < least:
+        return None
+    out = rng.random(n_entries) < share
+    return out if out.any() and not out.all() else None
+
+
+def spare_last(out: NDArray, rows: NDArray, columns: NDArray, shape: tuple[int, int]) -> NDArray:
+    """Take back what would empty a row or a column: the mask of entries held out, where each keeps some.
+
+    >>> import numpy as np
+    >>> spare_last(np.array([True, True, False]), np.array([0, 1, 1]), np.array([0, 0, 0]), (2, 1)).tolist()
+    [False, True, False]
+    """
+    left_rows = np.bincount(rows[~out], minlength=shape[0])
+    out = out & (left_rows[rows] > 0)
+    left_columns = np.bincount(columns[~out], minlength=shape[1])
+    return out & (left_columns[columns] > 0)
+
+
+def hold_out(X: sp.csr_array, rng: np.random.Generator, share: float) -> tuple[sp.csr_array, sp.csr_array] | None:
+    """Split entries at random into those to learn from and those held out; None when there are too few."""
+    out = draw_out(X.nnz, rng, share)
+    return None if out is None else (part(X, ~out), part(X, out))
 
 
 def exact_share(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -43,12 +77,7 @@ def draw_entries(
     >>> draw_entries(np.array([0, 1]), np.array([0, 1]), (2, 2), 0.9, np.random.default_rng(0)).tolist()
     [False, False]
     """
-    hidden = rng.random(len(rows)) < share
-    left_rows = np.bincount(rows[~hidden], minlength=shape[0])
-    hidden &= left_rows[rows] > 0
-    left_columns = np.bincount(columns[~hidden], minlength=shape[1])
-    hidden &= left_columns[columns] > 0
-    return hidden
+    return spare_last(rng.random(len(rows)) < share, rows, columns, shape)
 
 
 @dataclass(frozen=True)

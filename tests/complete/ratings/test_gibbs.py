@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.complete.test_matrix_completion import error, planted
+from tests.complete.ratings.test_matrix_completion import error, planted
 from tests.reference import gibbs as slow
-from unweave.complete.gibbs import draw_hyper, draw_rows
+from unweave.complete.ratings.gibbs import draw_hyper, draw_rows
 from unweave.losses import Squared
 from unweave.objectives import Observed
 

@@ -6,9 +6,9 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from unweave.complete.growing import grow
 from unweave.complete.ids import objects
 from unweave.complete.ratings import ratings
+from unweave.complete.ratings.growth import grow
 
 
 def planted(rng, n=300, m=120, k=3, share=0.25, noise=0.5):
@@ -111,3 +111,28 @@ def test_a_table_of_more_rows_than_a_certificate_looks_at(rng):
     X = sp.csr_array(np.where(known, rng.normal(size=(5000, 1)) + rng.normal(size=known.shape), 0))
     model = unweave.MatrixCompletion(1, ridge=1.0, tol=1e-8, max_iter=500).fit(X)
     assert model.certificate_.gap < 1e-3
+
+
+@pytest.mark.parametrize("solver", ["auto", "sgd", "gibbs"])
+def test_a_fit_that_raises_leaves_the_model_as_it_was(solver, rng):
+    X, _, _ = planted(rng, n=60, m=40)
+    model = unweave.MatrixCompletion(2, ridge=1.0, solver=solver, max_iter=4, tol=1e-2).fit(X)
+    before, codes = dict(vars(model)), model.codes_.copy()
+
+    def fail(progress):
+        raise KeyError("no")
+
+    model.callback = fail
+    with pytest.raises(KeyError):
+        model.fit(X[:30])
+    assert vars(model) == {**before, "callback": fail}
+    np.testing.assert_array_equal(model.codes_, codes)
+
+
+def test_what_only_a_fit_needs_is_not_kept(rng):
+    X, _, _ = planted(rng, n=60, m=40)
+    given = {"timestamps": rng.random(X.nnz), "user_features": rng.normal(size=(60, 2))}
+    for solver in ("auto", "gibbs"):
+        model = unweave.MatrixCompletion(2, ridge=1.0, solver=solver, max_iter=5, tol=1e-2).fit(X, **given)
+        kept = {name for name in vars(model) if name.startswith("_")}
+        assert kept <= {"_learned", "_sentence", "_left", "_full_components", "_n_features_out", "_frame_kind"}

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unweave
-from unweave.complete.drift import Calendar, Drift, drift_at
 from unweave.complete.ratings import ratings
+from unweave.complete.ratings.drift import Calendar, Drift, drift_at
 
 N, M = 120, 40
 
@@ -88,9 +88,10 @@ def test_the_objective_never_rises_and_is_the_one_stated(dtype, rng):
     assert model.certificate_.kind == "kkt" and model.certificate_.gap < 1e-2
 
 
-def test_codes_come_back_from_the_same_ratings_and_times(rng):
+@pytest.mark.parametrize("bias_ridge", [None, 0.3])
+def test_codes_come_back_from_the_same_ratings_and_times(bias_ridge, rng):
     X, times, _ = planted(rng, user=1.0)
-    model = unweave.MatrixCompletion(2, ridge=1.0, time_bins=4).fit(X, timestamps=times)
+    model = unweave.MatrixCompletion(2, ridge=1.0, bias_ridge=bias_ridge, time_bins=4).fit(X, timestamps=times)
     np.testing.assert_allclose(model.transform(X, timestamps=times), model.codes_, atol=1e-8)
     ends = X.indptr
     part = model.transform(X[5:9], timestamps=times[ends[5] : ends[9]])

@@ -1,4 +1,4 @@
-"""A frame of (user, item, value) triples as a sparse table that remembers the ids."""
+"""Turn a frame of (user, item, value) triples into a sparse table that remembers the ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DUPLICATES = ("mean", "last", "sum", "error")
 
 @dataclass(frozen=True, repr=False)
 class Ratings(NamedTable):
-    """Ratings with the ids of users and items as they were given: what :func:`ratings` returns.
+    """Keep ratings with the ids of users and items as they were given: what :func:`ratings` returns.
 
     A :class:`unweave.NamedTable` of kind "ratings": `X` is a CSR array whose stored entries are the ratings and whose
     other entries are unknown, `rows` and `columns` are the ids as text, `times` belong to the stored entries in order.
@@ -42,7 +42,7 @@ class Ratings(NamedTable):
 
 
 def ratings(frame, *, user: str, item: str, value: str | None = None, time: str | None = None, duplicates="mean"):
-    """A frame with one rating a row as a table, users × items, for every recommender's ``fit``.
+    """Turn a frame with one rating per row into a table, users × items, for every recommender's ``fit``.
 
     Columns are named, never guessed. Sparse means unobserved: pairs that do not occur are unknown, and a rating of 0 is
     a rating (it is stored).
@@ -89,14 +89,14 @@ def ratings(frame, *, user: str, item: str, value: str | None = None, time: str 
 
 
 def refuse_triples(X) -> None:
-    """Raise if a frame holds one rating a row, where a table of users × items is wanted.
+    """Raise if a frame holds one rating per row, where a table of users × items is wanted.
 
     Such a frame has two columns of ids (texts or whole numbers) that repeat, in pairs that do not, and no holes.
     """
     if isinstance(X, Mapping) and not sp.issparse(X):  # a sparse table may be a dict of its entries
         kind = "a dict of columns"
     elif _holds_triples(X):
-        kind = "a frame that seems to hold one rating a row"
+        kind = "a frame that seems to hold one rating per row"
     else:
         return
     raise ValueError(
@@ -181,7 +181,7 @@ def _numbers(times: NDArray, name: str) -> NDArray:
 
 
 def _table(users, items, values, times, shape, duplicates):
-    """(the CSR array, times of its entries, number of ratings whose pair had occurred before)."""
+    """Build (the CSR array, times of its entries, number of ratings whose pair had occurred before)."""
     by_item = _stable(items, shape[1])
     order = by_item[_stable(users[by_item], shape[0])]  # what is equal stays in the order of the frame
     users, items = users[order], items[order]
@@ -213,7 +213,7 @@ def _sort_repeated(order: NDArray, last: NDArray, times: NDArray) -> None:
 
 
 def _stable(keys: NDArray, size: int) -> NDArray:
-    """``argsort(keys, kind="stable")`` by counting: row t of the transpose lists the entries with key t in order."""
+    """Sort as ``argsort(keys, kind="stable")`` does, by counting: row t of the transpose lists key t in order."""
     n = len(keys)
     index = np.int32 if max(n, size) < 2**31 else np.int64
     once = sp.csr_array((np.ones(n, np.bool_), keys.astype(index), np.arange(n + 1, dtype=index)), shape=(n, size))

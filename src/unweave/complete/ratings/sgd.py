@@ -1,4 +1,4 @@
-"""Ratings by stochastic gradient descent, in blocks that share no user and no item.
+"""Fit ratings by stochastic gradient descent, in blocks that share no user and no item.
 
     u_i ← u_i + η(e·z_j − λ_i u_i),   z_j ← z_j + η(e·u_i − λ_j z_j),   e = x_ij − u_i·z_j
 
@@ -17,13 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from unweave.complete.counted import CountedAlternate
-from unweave.complete.held_out import hold_out, root_mean_square
-from unweave.factorization.settings import number, whole
+from unweave.complete.ratings.least_squares import CountedAlternate
+from unweave.complete.ratings.side_information import SideRecords
+from unweave.complete.ratings.units import Units
+from unweave.data.arguments import number, whole
+from unweave.data.hold_out import hold_out
 from unweave.kernels.sgd import descend_block
 from unweave.objectives import Observed
+from unweave.objectives.observed import observed
 from unweave.parallel import run
 from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme, State
 
 _PARTS = 8
 _SHARE = 0.05  # of the entries tells when to stop
@@ -31,7 +35,7 @@ SCHEDULES = ("constant", "inverse", "exponential")
 
 
 class SGD(BaseEstimator):
-    """How stochastic gradient descent is to run: ``MatrixCompletion(solver=SGD(momentum=0.5))``.
+    """Say how stochastic gradient descent is to run: ``MatrixCompletion(solver=SGD(momentum=0.5))``.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ class SGD(BaseEstimator):
         return self
 
     def rate(self, t: int) -> float:
-        """η of pass t."""
+        """Compute η of pass t."""
         if self.schedule == "constant":
             return float(self.learning_rate)
         if self.schedule == "inverse":
@@ -79,21 +83,23 @@ class SGD(BaseEstimator):
         return float(self.learning_rate * np.exp(-self.decay * t))
 
 
-class Descent:
-    """A scheme of the one loop: a step is one pass over the entries in random order.
+class Descent(Scheme):
+    """Descend along the gradient: a step is one pass over the entries in random order.
 
     Passes are noisy, so the fit stops on the held-out error and keeps the state where it was least.
     """
 
-    def __init__(self, plain: CountedAlternate, how: SGD, rng: np.random.Generator):
-        self.problem, self.left, self.right, self.how, self.rng = plain.problem, plain.left, plain.right, how, rng
-        self.objective, self.counted = plain.objective, plain
-        assert isinstance(self.objective, Observed)
-        train, self.test = self.objective, None
-        if how.early_stopping:
-            train, self.test = hold_out(self.objective, rng, _SHARE)
+    rises = True
+
+    def __init__(self, counted: CountedAlternate, how: SGD, rng: np.random.Generator):
+        self.problem, self.counted, self.how = counted.problem, counted, how
+        self.objective = train = observed(counted.objective)
+        self.test: Observed | None = None
+        parts = hold_out(train.X, rng, _SHARE) if how.early_stopping else None
+        if parts is not None:
+            train, self.test = (Observed(part, train.loss) for part in parts)
         table = train.by_row
-        self.users = np.repeat(np.arange(table.n_rows), np.diff(table.indptr)).astype(np.int32)
+        self.users = table.rows.astype(np.int32)
         self.items, self.values = table.indices, table.data
         self.blocks = self._cut()
         self.ridges = [self._by_entry(half.ridges, at) for half, at in self._sides()]
@@ -104,11 +110,11 @@ class Descent:
         return zip((self.counted.code_half, self.counted.component_half), counts, strict=True)
 
     def _by_entry(self, ridges, counts: NDArray) -> NDArray:
-        """The ridge of a row shared out over its entries, so that a pass adds up to the gradient of the objective."""
+        """Share the ridge of a row out over its entries, so that a pass adds up to the gradient of the objective."""
         return (np.broadcast_to(ridges, counts.shape) / np.maximum(counts, 1)).astype(self.objective.dtype)
 
     def _cut(self) -> list[list[NDArray]]:
-        """Entries of the blocks, by stratum: part p of the users with part (p + s) mod 8 of the items."""
+        """Cut the entries into blocks, by stratum: part p of the users with part (p + s) mod 8 of the items."""
         (n, m) = self.objective.shape
         p = self.users.astype(np.int64) * _PARTS // n
         q = self.items.astype(np.int64) * _PARTS // m
@@ -117,22 +123,23 @@ class Descent:
         found = [order[ends[c] : ends[c + 1]] for c in range(_PARTS * _PARTS)]
         return [found[s * _PARTS : (s + 1) * _PARTS] for s in range(_PARTS)]
 
-    def pace(self, loop: Loop) -> Loop:
+    def adapt(self, loop: Loop) -> Loop:
         return replace(loop, tol=None if self.test is not None else 0.0, ending="all passes were made")
 
-    def begin(self, first: dict) -> dict:
-        """The vectors of a first state made small, and no biases: full size would make the first steps too long.
+    def begin(self, rng=None) -> State:
+        """Begin with small vectors of the planned start and no biases: full size would make the first steps too long.
 
         Small random vectors would lie across the data, and grow so slowly that the held-out error seems to stand still.
         """
-        k, width = self.problem.n_components, self.problem.width
+        k, width, first = self.problem.n_components, self.problem.width, self.counted.first
+        rng = np.random.default_rng(0) if rng is None else rng
         U, F = (np.zeros((size, width), self.objective.dtype) for size in self.objective.shape)
         U[:, :k], F[:, :k] = _small(first["codes"][:, :k]), _small(first["components"][:k].T)
         U[:, self.problem.held_codes] = F[:, self.problem.held_components] = 1
         return {"codes": U, "items": F, "du": np.zeros_like(U), "dz": np.zeros_like(F), "pass": 0, "worse": 0,
-                "least": np.inf, "best_codes": U, "best_items": F, "seed": int(self.rng.integers(2**62))}  # fmt: skip
+                "least": np.inf, "best_codes": U, "best_items": F, "seed": int(rng.integers(2**62))}  # fmt: skip
 
-    def step(self, state: dict) -> tuple[dict, float]:
+    def step(self, state: State) -> tuple[State, float]:
         new = {name: state[name].copy() for name in ("codes", "items", "du", "dz")}
         t = state["pass"]
         rate = self.objective.dtype.type(self.how.rate(t))
@@ -165,7 +172,7 @@ class Descent:
         return (float(loss) + self.counted.penalties(*self._held(state["codes"], state["items"]))) * self.counted.unit
 
     def _held(self, U: NDArray, F: NDArray) -> tuple[NDArray, NDArray]:
-        """The factors with what least squares holds beside the biases; a step is too long for a bias in these units."""
+        """Put beside the biases what least squares holds there; a step is too long for a bias in these units."""
         k, held = self.problem.n_components, U.dtype.type(self.counted.held)
         U, F = U.copy(), F.copy()
         U[:, k], U[:, k + 1] = U[:, k] / held, held
@@ -176,21 +183,31 @@ class Descent:
         """Remember the state of the least held-out error, and for how long there was none better."""
         if self.test is None:
             return {**state, "best_codes": state["codes"], "best_items": state["items"]}
-        error = root_mean_square(self.test, state["codes"], np.ascontiguousarray(state["items"].T))
+        error = float(
+            np.sqrt(2 * self.test.value(state["codes"], np.ascontiguousarray(state["items"].T)) / self.test.X.nnz)
+        )
         if error < state["least"]:
             return {**state, "least": error, "worse": 0, "best_codes": state["codes"], "best_items": state["items"]}
         return {**state, "worse": state["worse"] + 1}
 
-    def settled(self, state: dict) -> bool:
+    def settled(self, state: State) -> bool:
         return self.test is not None and state["worse"] >= self.how.early_stopping
 
-    def finish(self, state: dict) -> dict:
+    def at(self, state: State) -> CountedAlternate:
+        """Return least squares of the same objective, for the last codes and the certificate."""
+        return self.counted
+
+    def records(self, state: State, units: Units) -> SideRecords:
+        """Tell what was learned of features and drift: this method takes none."""
+        return SideRecords()
+
+    def finish(self, state: State) -> State:
         U, F = self._held(state["best_codes"], state["best_items"])
         return {"codes": U, "components": np.ascontiguousarray(F.T)}
 
 
 def _small(vectors: NDArray) -> NDArray:
-    """Each column brought to a tenth on average, in units of the standardised table, and no entry above it.
+    """Bring each column to a tenth on average, in units of the standardised table, and no entry above it.
 
     Singular vectors lie on few users and items where these have most of the ratings: theirs would be of full size.
     """
@@ -199,7 +216,7 @@ def _small(vectors: NDArray) -> NDArray:
 
 
 def how_to_descend(solver) -> SGD | None:
-    """The settings of ``solver="sgd"`` or of an :class:`SGD` object; None for any other solver."""
+    """Return the settings of ``solver="sgd"`` or of an :class:`SGD` object; None for any other solver."""
     if isinstance(solver, SGD):
         return solver.validate()
     return SGD() if isinstance(solver, str) and solver == "sgd" else None

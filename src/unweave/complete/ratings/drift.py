@@ -1,4 +1,4 @@
-"""Biases that drift in time: an item's by stretches of time, a user's along Koren's power of the time since.
+"""Let biases drift in time: an item's by stretches of time, a user's along Koren's power of the time since.
 
     drift_ij(t) = c_j,bin(t) − c̄_j + α_i (dev_i(t) − mean of dev_i),    dev_i(t) = sign(t − t_i)|t − t_i|^0.4
 
@@ -15,7 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from unweave.data.named import NamedTable
+from unweave.objectives import Observed
 
 _POWER = 0.4
 _ROUNDS = 10  # of codes and slopes in turn
@@ -25,7 +29,7 @@ _TINY = np.finfo(np.float64).tiny  # below it, one over a number may be infinite
 
 @dataclass(frozen=True)
 class Calendar:
-    """How times are measured: from `first`, in units of `span`, cut into bins at `edges` (in these units).
+    """Measure times: from `first`, in units of `span`, cut into bins at `edges` (in these units).
 
     >>> import numpy as np
     >>> calendar = Calendar.of(np.array([10.0, 20.0, 30.0, 50.0]), 2)
@@ -39,12 +43,17 @@ class Calendar:
 
     @classmethod
     def of(cls, times: NDArray, n_bins: int) -> Calendar:
-        """Bins with about equally many of `times`."""
+        """Cut time into bins with about equally many of `times`."""
         first = float(times.min(initial=np.inf)) if len(times) else 0.0
         span = float(np.ptp(times)) if len(times) else 0.0
         span = span if span > 0 else 1.0
         inner = np.quantile((times - first) / span, np.arange(1, n_bins) / n_bins) if len(times) else np.empty(0)
         return cls(first, span, np.unique(inner))
+
+    @classmethod
+    def again(cls, drift: dict) -> Calendar:
+        """Rebuild the calendar of a former fit from what it published."""
+        return cls(drift["first"], drift["span"], drift["edges"])
 
     @property
     def n_bins(self) -> int:
@@ -58,7 +67,7 @@ class Calendar:
 
 
 class Drift:
-    """The drift of a table of ratings with times, and how its parts are improved while everything else is fixed.
+    """Hold the drift of a table of ratings with times, and improve its parts while everything else is fixed.
 
     Parameters
     ----------
@@ -97,18 +106,24 @@ class Drift:
         self.dev = raw / self.scale if self.scale > 0 else np.zeros_like(raw)
         self.lengths = self._by_user(self.dev * self.dev)
 
+    @classmethod
+    def of(cls, table: Observed, times: NDArray, calendar: Calendar, ridge: float, scale: float | None = None) -> Drift:
+        """Set up the drift of the entries of a table, whose `times` are in order."""
+        t = table.by_row
+        return cls(t.rows, t.indices.astype(np.int64), times, table.shape, calendar, ridge, scale)
+
     def start(self) -> dict:
-        """No drift."""
+        """Begin with no drift."""
         return {"bins": np.zeros(self.counts.shape), "slopes": np.zeros(self.shape[0])}
 
     def improve(self, residual: NDArray, parts: dict) -> dict:
-        """The best bins, then the best slopes, for what the rest of the model leaves of each rating."""
+        """Find the best bins, then the best slopes, for what the rest of the model leaves of each rating."""
         left = residual - parts["slopes"][self.rows] * self.dev
         bins = self._best_bins(left)
         return {"bins": bins, "slopes": self._best_slopes(residual - bins[self.columns, self.bin_at])}
 
     def settle(self, bins: NDArray, residual: Callable[[NDArray], NDArray]) -> dict:
-        """Slopes found together with the codes of their rows, for given bins: each in turn until they stay.
+        """Find slopes together with the codes of their rows, for given bins: each in turn until they stay.
 
         ``residual(drift)`` is what the best codes leave of the ratings once this drift is taken off them. From no
         slopes at all, so that it depends on nothing but the rows: `transform` and the end of `fit` agree.
@@ -128,7 +143,7 @@ class Drift:
         return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > _TINY)
 
     def _best_bins(self, left: NDArray) -> NDArray:
-        """min Σ (left − c_b + c̄)² + ridge·|c|² for each item: a Gram that is diagonal less rank one."""
+        """Minimise Σ (left − c_b + c̄)² + ridge·|c|² for each item: a Gram that is diagonal less rank one."""
         n_bins = self.calendar.n_bins
         sums = np.bincount(self.columns * n_bins + self.bin_at, left, minlength=self.counts.size)
         sums = sums.reshape(self.counts.shape)
@@ -143,16 +158,16 @@ class Drift:
         return bins - (self.shares * bins).sum(axis=1, keepdims=True)
 
     def at_entries(self, parts: dict) -> NDArray:
-        """The drift of every rating."""
+        """Compute the drift of every rating."""
         return parts["bins"][self.columns, self.bin_at] + parts["slopes"][self.rows] * self.dev
 
     def penalty(self, parts: dict) -> float:
-        """½ridge(|c|² + |α|²); the bins are told less their mean, and cost what the least of their shifts costs."""
+        """Compute ½ridge(|c|² + |α|²); bins are told less their mean, and cost what the least of their shifts costs."""
         bins = parts["bins"] - parts["bins"].mean(axis=1, keepdims=True)
         return 0.5 * self.ridge * float(np.sum(bins**2) + np.sum(parts["slopes"] ** 2))
 
     def published(self, parts: dict) -> dict:
-        """All that predictions need (:func:`drift_at`), and the times, as arrays and numbers."""
+        """Tell all that predictions need (:func:`drift_at`), and the times, as arrays and numbers."""
         return {
             "bins": parts["bins"],
             "slopes": parts["slopes"],
@@ -171,8 +186,8 @@ class Drift:
 
 
 def drift_at(drift: dict, users: NDArray, items: NDArray, times: NDArray) -> NDArray:
-    """The drift of pairs of positions at times; whoever is at -1 has none."""
-    calendar = Calendar(drift["first"], drift["span"], drift["edges"])
+    """Compute the drift of pairs of positions at times; whoever is at -1 has none."""
+    calendar = Calendar.again(drift)
     of_item = np.where(items >= 0, drift["bins"][items, calendar.bins(times)], 0.0)
     dev = _dev(calendar.unit(times), drift["centres"][users]) - drift["means"][users]
     dev = dev / drift["scale"] if drift["scale"] > 0 else np.zeros_like(dev)
@@ -182,3 +197,95 @@ def drift_at(drift: dict, users: NDArray, items: NDArray, times: NDArray) -> NDA
 def _dev(times: NDArray, centres: NDArray) -> NDArray:
     since = times - centres
     return np.sign(since) * np.abs(since) ** _POWER
+
+
+# -- timestamps as they are given ----------------------------------------------------------------------------------
+
+
+def numbers_of(timestamps) -> tuple[NDArray, bool]:
+    """Read timestamps as (float64 in any shape, whether they were dates); missing ones stay NaN.
+
+    >>> import numpy as np
+    >>> numbers_of(np.array(["1970-01-01T00:01"], "datetime64[m]")), numbers_of([5])
+    ((array([60.]), True), (array([5.]), False))
+    """
+    given = np.asarray(timestamps)
+    if given.dtype == object:
+        given = _parsed(given)
+    if given.dtype.kind == "M":
+        whole = given.astype("datetime64[us]")
+        return np.where(np.isnat(whole), np.nan, whole.astype(np.int64) / 1e6), True
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"timestamps must be numbers or dates (datetime64), got {given.dtype}; parse them first")
+    return given.astype(np.float64), False
+
+
+def _parsed(given: NDArray) -> NDArray:
+    for kind in ("datetime64[us]", np.float64):
+        try:
+            return given.astype(kind)
+        except (TypeError, ValueError):
+            continue
+    raise TypeError("timestamps must be numbers or dates (datetime64), got objects; parse them first")
+
+
+def entry_times(X, timestamps, seen: sp.csr_array) -> tuple[NDArray, bool]:
+    """Find (the time of every entry of `seen`, in its order; whether these were dates).
+
+    `X` is the table as it was given, `seen` its observed entries. Timestamps are one for each stored entry of a sparse
+    X in the order of ``X.data``, one for each observed entry of a dense X row by row, or an array of X's shape.
+    """
+    plain = X.X if isinstance(X, NamedTable) else X
+    given, dates = numbers_of(timestamps)
+    if given.shape == tuple(seen.shape):
+        times = given[np.repeat(np.arange(seen.shape[0]), np.diff(seen.indptr)), seen.indices]
+    elif sp.issparse(plain):
+        times = given[_order(plain, given.shape)]
+    elif given.shape == (seen.nnz,):
+        times = given
+    else:
+        raise ValueError(
+            f"timestamps has shape {given.shape}, but X has shape {tuple(seen.shape)} and {seen.nnz} observed "
+            "entries: give an array of X's shape, or one time for each observed entry, row by row"
+        )
+    refuse_holes(times)
+    return times, dates
+
+
+def _order(X, shape: tuple[int, ...]) -> NDArray:
+    """Find where in ``X.data`` each observed entry is, row by row."""
+    if X.format not in ("csr", "csc", "coo"):
+        raise TypeError(f"timestamps need X as a CSR, CSC or COO array, got {X.format}; call X.tocsr() first")
+    if shape != (X.nnz,):
+        raise ValueError(f"timestamps has shape {shape}, but X stores {X.nnz} entries: give one time for each of them")
+    numbered = X.copy()
+    numbered.data = np.arange(1, X.nnz + 1, dtype=np.int64)
+    table = sp.csr_array(numbered)
+    table.sum_duplicates()
+    if table.nnz != X.nnz:
+        raise ValueError("X stores a pair of user and item twice; merge it with unweave.ratings before giving times")
+    order = table.data - 1
+    return order[~np.isnan(X.data[order])]
+
+
+def pair_times(timestamps, n_pairs: int, dates: bool) -> NDArray:
+    """Read one time for each pair; one time goes with all of them."""
+    given, are_dates = numbers_of(timestamps)
+    if are_dates != dates:
+        kinds = ("dates", "numbers") if dates else ("numbers", "dates")
+        raise TypeError(f"timestamps were {kinds[0]} in fit and are {kinds[1]} here; give {kinds[0]}")
+    if given.shape not in ((), (1,), (n_pairs,)):
+        raise ValueError(f"timestamps has shape {given.shape}, but there are {n_pairs} pairs: give one time for each")
+    times = np.broadcast_to(given, (n_pairs,))
+    refuse_holes(times)
+    return times
+
+
+def refuse_holes(times: NDArray) -> None:
+    """Raise if a time is missing or infinite."""
+    bad = ~np.isfinite(times)
+    if bad.any():
+        raise ValueError(
+            f"timestamps has {int(bad.sum())} values that are missing (NaN, NaT) or infinite, the first at rating "
+            f"{int(bad.argmax())}: drop these ratings, or leave out timestamps"
+        )

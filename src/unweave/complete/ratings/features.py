@@ -1,4 +1,4 @@
-"""What is known about users or items besides their ratings: a frame as a table of numbers that remembers the ids."""
+"""Read what is known about users or items besides their ratings: a table of numbers that remembers the ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.ids import find, numbered, objects, refuse_unknown
+from unweave.data.named import NamedTable
+from unweave.data.storage import as_dense
 
 MOST = 4096  # columns: the map from features is found by a Cholesky factor of their Gram
 
 
 @dataclass(frozen=True, repr=False)
 class Features:
-    """Features of users or items by id: what :func:`features` returns and `fit` takes.
+    """Keep features of users or items by id: what :func:`features` returns and `fit` takes.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ class Features:
 
 
 def features(frame, *, id: str) -> Features:
-    """A frame with one user or item a row as numbers, for ``fit(ratings, user_features=..., item_features=...)``.
+    """Turn a frame with one user or item per row into numbers.
+
+    Use it for ``fit(ratings, user_features=..., item_features=...)``.
 
     Columns of numbers and Booleans stay, every other column becomes one column of zeros and ones for each level.
 
@@ -61,7 +65,7 @@ def features(frame, *, id: str) -> Features:
         raise ValueError(f"id={id!r} is not a column of the frame, which has {', '.join(map(repr, has))}")
     ids, places = numbered(frame[id], id)
     if len(ids) < len(places):
-        raise ValueError(f"column {id!r} names an id twice; give one row an id")
+        raise ValueError(f"column {id!r} names an id twice; give one row per id")
     names, columns = [], []
     for name in has:
         if name != id:
@@ -87,7 +91,7 @@ def _encoded(column, name: str, size: int) -> dict[str, NDArray]:
 
 
 def table_of(given, size: int, ids: NDArray | None, what: str) -> tuple[NDArray, list[str] | None]:
-    """(features of the rows of X or its columns, in order; their names) from an array, a frame or :class:`Features`."""
+    """Read (features of the rows of X or its columns, in order; their names) from an array, a frame or Features."""
     if isinstance(given, Features):
         if ids is None:
             raise ValueError(
@@ -99,7 +103,7 @@ def table_of(given, size: int, ids: NDArray | None, what: str) -> tuple[NDArray,
         names: list[str] | None = given.columns
     else:
         names = [str(c) for c in given.columns] if hasattr(given, "columns") else None
-        table = _numbers(given.toarray() if sp.issparse(given) else given, what)
+        table = _numbers(as_dense(given), what)
     if table.ndim != 2 or table.shape[0] != size:
         raise ValueError(f"{what}_features has shape {table.shape}, but X has {size} {what}s: give one row for each")
     if not table.shape[1] or table.shape[1] > MOST:
@@ -111,7 +115,7 @@ def table_of(given, size: int, ids: NDArray | None, what: str) -> tuple[NDArray,
 
 
 def rows_for(given, listed, wanted: NDArray, record: dict, what: str) -> NDArray:
-    """Features of some of the ids `listed` (those at `wanted`), as :meth:`predict` takes them."""
+    """Read the features of some of the ids `listed` (those at `wanted`), as :meth:`predict` takes them."""
     if isinstance(given, Features):
         ids = objects(listed[at] for at in wanted)
         return same_width(table_of(given, len(ids), ids, what)[0], record, what)
@@ -125,21 +129,20 @@ def rows_for(given, listed, wanted: NDArray, record: dict, what: str) -> NDArray
 
 
 def same_width(table: NDArray, record: dict, what: str) -> NDArray:
-    """`table`, if it has as many columns as the features of the fit."""
+    """Return the table if it has as many columns as the features of the fit, or raise."""
     if table.shape[1] != len(record["mean"]):
         raise ValueError(f"{what}_features must have {len(record['mean'])} columns as in fit, got {table.shape[1]}")
     return table
 
 
 def row_of(given, record: dict, what: str) -> NDArray:
-    """One row of features for a fitted record: as many numbers, or a dict of column → value."""
+    """Read one row of features for a fitted record: as many numbers, or a dict of column → value."""
     names = record["columns"]
     if isinstance(given, Mapping):
         if names is None:
             raise TypeError(f"features of this {what} must be {len(record['mean'])} numbers: fit had no column names")
         return _by_name(given, names, what)
-    row = np.asarray(given.toarray() if sp.issparse(given) else given)
-    row = _numbers(row, what).reshape(1, -1)
+    row = _numbers(as_dense(given), what).reshape(1, -1)
     _need_finite(row, what)
     return same_width(row, record, what)[0]
 
@@ -173,11 +176,56 @@ def _numbers(given, what: str) -> NDArray:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{what}_features must be numbers ({error}); unweave.complete.features.features encodes texts"
-        ) from error
+        raise TypeError(f"{what}_features must be numbers ({error}); unweave.features encodes texts") from error
 
 
 def _need_finite(table: NDArray, what: str) -> None:
     if not np.isfinite(table).all():
         raise ValueError(f"{what}_features hold NaN or infinity; fill these values first")
+
+
+# -- ids that have features but no rating --------------------------------------------------------------------------
+
+
+def ids_of(X, what: str) -> NDArray | None:
+    """Find the ids of the users (rows) or items (columns) of a table, None when it has none."""
+    ids = getattr(X, f"{what}_ids", None)
+    if ids is None and isinstance(X, NamedTable):
+        names = X.rows if what == "user" else X.columns
+        return None if names is None else objects(names)
+    return ids
+
+
+def joined(X, user_features, item_features):
+    """Add to a table an empty row (column) for every id of :class:`Features` that it lacks.
+
+    >>> import unweave
+    >>> table = unweave.ratings({"u": ["ann"], "i": ["tea"]}, user="u", item="i")
+    >>> both = joined(table, features({"u": ["bob", "ann"], "age": [1, 2]}, id="u"), None)
+    >>> both.user_ids.tolist(), both.shape
+    (['ann', 'bob'], (2, 1))
+    """
+    if not (isinstance(X, NamedTable) and X.sparse):
+        return X
+    rows, columns = _lacking(X, user_features, "user"), _lacking(X, item_features, "item")
+    if not len(rows) and not len(columns):
+        return X
+    shape = (X.shape[0] + len(rows), X.shape[1] + len(columns))
+    csr = sp.csr_array(X.X)
+    indptr = np.concatenate([csr.indptr, np.full(len(rows), csr.indptr[-1], csr.indptr.dtype)])
+    changes: dict = {"X": sp.csr_array((csr.data, csr.indices, indptr), shape=shape)}
+    for more, what, names in ((rows, "user", "rows"), (columns, "item", "columns")):
+        ids, texts = getattr(X, f"{what}_ids", None), getattr(X, names)
+        if ids is not None:
+            changes[f"{what}_ids"] = objects([*ids, *more])
+        if texts is not None:
+            changes[names] = [*texts, *map(str, more)]
+    return X.with_(**changes)
+
+
+def _lacking(X, given, what: str) -> list:
+    ids = ids_of(X, what)
+    if not isinstance(given, Features) or ids is None:
+        return []
+    found = find(list(given.ids), ids, len(ids), what)
+    return [given.ids[at] for at in np.flatnonzero(found < 0)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unweave
-from tests.complete.test_matrix_completion import error, planted
+from tests.complete.ratings.test_matrix_completion import error, planted
 from tests.reference import sgd as slow
 from unweave.complete import SGD
 from unweave.kernels.sgd import descend_block
