@@ -2,8 +2,8 @@
 
 Every part of the library that hides entries comes here: criteria (:mod:`unweave.select`), splits of ratings
 (:mod:`unweave.judge`), the score of a report, and models that choose ridges and ranks. :func:`hold_out` is for entries
-as CSR arrays, :func:`hide` for a table that an estimator has checked, :class:`KnownEntries` and :func:`part` for ratings
-as users hand them over.
+as CSR arrays, :func:`hide` for a table that an estimator has checked, :class:`KnownEntries` and :func:`part` for
+ratings as users hand them over.
 """
 
 from __future__ import annotations

@@ -17,15 +17,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave.data.readers.detect import formats
+    from unweave.data.readers.detect import formats, register
     from unweave.data.readers.read_file import read
     from unweave.data.readers.source import Options, ReadError, Source
 
-__all__ = ["read", "formats", "ReadError", "Source", "Options"]
+__all__ = ["read", "formats", "register", "ReadError", "Source", "Options"]
 
 _HOMES = {
     "read": "read_file",
     "formats": "detect",
+    "register": "detect",
     "ReadError": "source",
     "Source": "source",
     "Options": "source",

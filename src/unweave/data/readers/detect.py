@@ -71,6 +71,26 @@ _FOREIGN = {
 }
 
 
+# Formats that users registered: name → (reader, the question whether a file is in it).
+_ADDED: dict[str, tuple[Callable[..., Any], Callable[[bytes, str], bool]]] = {}
+
+
+def register(name: str, about: str, looks_like: Callable[[bytes, str], bool]) -> Callable:
+    """Make a format of your own known to `unweave.read`; ``docs/contributing.md`` shows one.
+
+    Use it as a decorator of the reader, a function of a `Source` and `Options` that returns a `NamedTable`.
+    ``looks_like(head, file_name)`` is asked before all formats of the package.
+    """
+    if name in _FORMATS and name not in _ADDED:
+        raise ValueError(f"there is a format {name!r} already: give yours another name")
+
+    def enter(reader: Callable[..., Any]) -> Callable[..., Any]:
+        _FORMATS[name], _ADDED[name] = ("", about), (reader, looks_like)
+        return reader
+
+    return enter
+
+
 def formats() -> dict[str, str]:
     """Return the names of all formats with a line about each.
 
@@ -94,7 +114,7 @@ def reader(name: str) -> Callable[..., Any]:
     """Return the function that reads a format."""
     if name not in _FORMATS:
         raise ValueError(f"format={name!r} is not known; use 'auto' or one of {', '.join(_FORMATS)}")
-    return module(_FORMATS[name][0]).FORMATS[name]
+    return _ADDED[name][0] if name in _ADDED else module(_FORMATS[name][0]).FORMATS[name]
 
 
 # -- telling the format of a file --------------------------------------------------------------------------------------
@@ -118,6 +138,9 @@ def detect_format(source: Source) -> str:
     text = _text_head(source, head)
     suffix = source.inner_name.rpartition(".")[2].lower()
     cells = _BY_NAME.get(suffix) in ("csv", "tsv")
+    for name, (_, looks_like) in _ADDED.items():
+        if looks_like(text, source.inner_name):
+            return name
     for candidate in modules_in_order():
         found = candidate.looks_like(text, source.inner_name)
         if found is not None and not (cells and found in _NOT_CELLS):
