@@ -120,6 +120,27 @@ def test_numbers_of_states_are_found_for_symbols(k):
     assert HiddenMarkov("auto", emission="discrete").fit(X).n_components_ == k
 
 
+CIRCLE = np.roll(np.eye(5), 1, axis=1)
+WEAK = {
+    "circle": (1000, lambda rng: (0.85 * np.eye(5) + 0.15 * CIRCLE, rng.dirichlet(np.full(10, 0.5), 5))),
+    "dice": (600, lambda rng: (np.array([[0.95, 0.05], [0.1, 0.9]]), np.array([[1 / 6] * 6, [0.1] * 5 + [0.5]]))),
+    "near": (800, lambda rng: (staying(rng, 3, 0.9), rng.dirichlet(np.ones(12), 3))),
+    "alternate": (600, lambda rng: (np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]]))),
+    "noisy": (800, lambda rng: (0.8667 * np.eye(4) + 0.0333, 0.5 * np.eye(4, 6) + 0.5 / 6)),
+    "one": (800, lambda rng: (np.ones((1, 1)), rng.dirichlet(np.ones(12), 1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_numbers_of_states_are_found_where_states_show_nearly_the_same_symbols(kind):
+    n, make = WEAK[kind]
+    rng = np.random.default_rng(2)
+    transition, shown = make(rng)
+    transition = transition / transition.sum(axis=1, keepdims=True)
+    X, _ = symbols_of(rng, transition, shown, n)
+    assert HiddenMarkov("auto", emission="discrete").fit(X).n_components_ == len(transition)
+
+
 def test_order_in_time_tells_states_apart_that_rows_do_not(rng):
     X, states, _, _ = planted(rng, 4000, stay=0.98, apart=1.5, k=2)
     labels = HiddenMarkov(2).fit(X).labels_

@@ -32,9 +32,9 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Number of states; "auto" takes that with the best BIC, in which a parameter of a state costs the logarithm of
-        the rows of that state, on 20 000 rows at most, in stretches of 1000 that are spread evenly; kept as
-        ``choice_``.
+        Number of states. "auto" takes that with the best criterion on 20 000 rows at most, in stretches of 1000 that
+        are spread evenly, kept as ``choice_``: for Gaussian states BIC, in which a parameter of a state costs the
+        logarithm of the rows of that state; for discrete ones the price of Hannan and Quinn, 1.2 log log n.
     emission : {"gaussian", "discrete"}, default="gaussian"
         Discrete: X is one column of symbols 0 … S − 1, or a list of sequences of them.
     covariance_type : {"diag", "full"}, default="diag"

@@ -15,6 +15,37 @@ from unweave.select.trial import Trial
 
 _ROWS, _STRETCH = 20_000, 1000
 _MOST = 64
+# Price of a parameter of discrete states, times log log n, and the least price (that of AIC). Set on twelve kinds of
+# made chains of 400 to 4000 steps (1 to 5 states that stay, change fast or come in a circle, 2 to 25 symbols) with six
+# to eight seeds each: one state too many gained at most 2.4 for each of its parameters, and 1.3 on average.
+_PRICE, _LEAST = 1.2, 2.0
+
+
+@dataclass(frozen=True)
+class SymbolPrice:
+    """Price every parameter of discrete states by log log n, after Hannan and Quinn.
+
+    What one state too many gains grows with the rows, but far more slowly than log n (Gassiat and Keribin, 2000): the
+    price of BIC hides states that show nearly the same symbols long after they can be told apart. Symbols that never
+    occur are no parameters.
+
+    References
+    ----------
+    Hannan and Quinn (1979), The determination of the order of an autoregression. Gassiat and Keribin (2000), The
+    likelihood ratio test for the number of components in a mixture with Markov regime.
+    """
+
+    name = "hannan-quinn"
+    title = "−2 log L with log log n for each parameter (less is better)"
+    larger_is_better = False
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        model = trial.fit(X)
+        seen = np.concatenate([part[~np.isnan(part)] for part in X])
+        k, n_symbols = model.emission_probabilities_.shape
+        parameters = model.n_parameters_ - k * (n_symbols - len(np.unique(seen)))
+        price = max(_LEAST, _PRICE * float(np.log(np.log(max(len(seen), 3)))))
+        return np.array([-2 * float(model.score_samples(X).sum()) + parameters * price])
 
 
 @dataclass(frozen=True)
@@ -40,17 +71,21 @@ class StateBIC:
 
 
 def choose_states(model, rows: NDArray, lengths: NDArray) -> Choice:
-    """The number with the least :class:`StateBIC`: 1, 2, 4, … until it rises, then between; neighbours in time stay
-    neighbours."""
+    """Choose the number with the least criterion: 1, 2, 4, … until it rises, then between.
+
+    Discrete states are priced by :class:`SymbolPrice`, Gaussian ones by :class:`StateBIC`. Rows that are neighbours in
+    time stay neighbours.
+    """
+    criterion = SymbolPrice() if model.emission == "discrete" else StateBIC()
     parts = stretches(rows, lengths)
     steps = sum(int((~np.isnan(part).all(axis=1)).sum()) for part in parts)
     # Prepared rows mark what was not seen by NaN whatever the table did.
     quiet = clone(model).set_params(init=None)
 
     def tried(ks: list[int]) -> Choice:
-        return search(quiet, parts, "n_components", ks, StateBIC(), verbose=bool(model.verbose))
+        return search(quiet, parts, "n_components", ks, criterion, verbose=bool(model.verbose))
 
-    return climb(tried, max(1, min(_MOST, steps // 10)), StateBIC())
+    return climb(tried, max(1, min(_MOST, steps // 10)), criterion)
 
 
 def stretches(rows: NDArray, lengths: NDArray) -> list[NDArray]:
