@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.group.hmm_chains import NO_PRIOR, planted, random_chain
+from tests.group.markov.chains import NO_PRIOR, planted, random_chain
 from tests.reference import markov as plain
-from unweave.group.hidden_markov import HiddenMarkov
+from unweave.group.markov.model import HiddenMarkov
 
 
 @pytest.mark.parametrize("kind", ["diag", "full"])

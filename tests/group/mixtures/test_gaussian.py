@@ -15,12 +15,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture as Peer
 
 from tests.reference import gaussian as reference
-from unweave.group import gaussian_rows
-from unweave.group import gaussian_shapes as shapes
 from unweave.group.anomaly import anomaly_score
-from unweave.group.bernoulli_mixture import BernoulliMixture
-from unweave.group.gaussian_mixture import GaussianMixture
 from unweave.group.kmeans import KMeans
+from unweave.group.mixtures import forms, shapes
+from unweave.group.mixtures.bernoulli import BernoulliMixture
+from unweave.group.mixtures.gaussian import GaussianMixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 every_kind = pytest.mark.parametrize("kind", shapes.SHAPES)
@@ -55,7 +54,7 @@ def with_holes(X, share=0.2, seed=1):
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_each_step_is_that_of_scikit_learn(kind, direct, steps, monkeypatch):
     if direct:
-        monkeypatch.setattr(gaussian_rows, "_CANCELS", 0.0)
+        monkeypatch.setattr(forms, "_CANCELS", 0.0)
     X, _ = blobs(700, 4)
     init = start(kind, X, 3)
     ours = GaussianMixture(3, covariance_type=kind, init=init, max_iter=steps, tol=0).fit(X)
@@ -143,7 +142,7 @@ def test_far_from_the_origin_nothing_is_lost(kind):
 @pytest.mark.parametrize("direct", [False, True], ids=["products", "direct"])
 def test_a_step_with_holes_is_that_of_the_slow_twin(kind, direct, monkeypatch, rng):
     if direct:
-        monkeypatch.setattr(gaussian_rows, "_CANCELS", 0.0)
+        monkeypatch.setattr(forms, "_CANCELS", 0.0)
     X, _ = blobs(60, 3, 2, spread=1.0)
     X = with_holes(X, 0.35)
     X[0] = np.nan

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import adjusted_rand_score
 
 from tests.reference import bernoulli as reference
-from unweave.group.bernoulli_mixture import BernoulliMixture
+from unweave.group.mixtures.bernoulli import BernoulliMixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -1,4 +1,4 @@
-"""Expectation–maximisation, written once: a scheme of the one loop, and the pass over rows that mixtures share.
+"""Fit by expectation–maximisation, written once: a scheme of the one loop, and the pass over rows that mixtures share.
 
 θ ← argmax Σ_z q(z) log p(x, z | θ) after q(z) ← p(z | x, θ). Each step raises the lower bound
 Σ_z q(z) log(p(x, z | θ) / q(z)), which touches the log-likelihood whenever q is new.
@@ -8,26 +8,25 @@ Reference: Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.group.mixtures.rows import WeightedRows
 from unweave.linalg.gaussian import responsibilities
-from unweave.objectives import Blocks, Objective
-from unweave.parallel import chunks, run
+from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme
 
 _NOTHING_YET = -1e300  # the bound before the first step: finite, so that a checkpoint can hold it
 _TRIES = 3  # revivals of dead components that may fail before no more are tried
-_AT_ONCE = 64  # pieces that are under way together, at most,
-_HELD = 1 << 24  # and numbers in their results
 
 
-@dataclass(frozen=True)
-class EM:
-    """Expectation–maximisation as a scheme for :func:`unweave.solve.iterate.iterate`.
+@dataclass(eq=False)
+class EM(Scheme):
+    """Maximise the likelihood by expectation–maximisation.
 
     A step maximises given the statistics of the state, then expects anew, so the objective it hands out (minus the
     bound) is that of its own parameters. The bound never falls: a step that would lower it (by rounding, or where a
@@ -39,9 +38,14 @@ class EM:
         ``parameters -> (statistics, bound)``.
     maximise : callable
         ``state -> parameters``, from the statistics in it.
+    first : callable
+        ``(em, rng, trial) -> state``: the first state, by :meth:`state_at` or :meth:`state_with`; other ones for other
+        trials.
     revive : callable, optional
         ``(state, parameters, trial) -> parameters or None``: other parameters where a component has died. They are
         kept if the bound does not fall, otherwise the component stays dead.
+    tol : float, default=0.0
+        The fit has settled when a step raises the bound by no more than this.
 
     Examples
     --------
@@ -52,8 +56,10 @@ class EM:
     ...     mu = state["mu"]
     ...     bound = 20 * math.log(0.5 + mu) + 10 * math.log(2 * mu) + 10 * math.log(0.5 - 3 * mu)
     ...     return {"b": 20 * mu / (0.5 + mu)}, bound
-    >>> em = EM(expect, lambda state: {"mu": (state["b"] + 10) / (6 * (state["b"] + 20))})
-    >>> state, path = em.begin({"mu": 0.0, "b": 0.0}), []
+    >>> def maximise(state):
+    ...     return {"mu": (state["b"] + 10) / (6 * (state["b"] + 20))}
+    >>> em = EM(expect, maximise, lambda em, rng, trial: em.state_with({"mu": 0.0, "b": 0.0}))
+    >>> state, path = em.begin(), []
     >>> for _ in range(4):
     ...     state, objective = em.step(state)
     ...     path.append(round(state["mu"], 5))
@@ -63,18 +69,36 @@ class EM:
 
     expect: Callable[[dict], tuple[dict, float]]
     maximise: Callable[[dict], dict]
+    first: Callable[[EM, Any, int], dict]
     revive: Callable[[dict, dict, int], dict | None] | None = None
+    tol: float = 0.0
 
-    def begin(self, state: dict, bound: float = _NOTHING_YET) -> dict:
-        """A first state: parameters and the statistics that the first step maximises with."""
+    def __post_init__(self):
+        self.ending = f"the mean log-likelihood of a row rose by no more than tol={self.tol:g}"
+
+    def begin(self, rng=None, trial: int = 0) -> dict:
+        """The first state; each trial has another."""
+        return self.first(self, rng, trial)
+
+    def state_with(self, state: dict, bound: float = _NOTHING_YET) -> dict:
+        """The state that holds these parameters, and the statistics that the first step maximises with."""
         return {**state, "bound": bound, "gain": -_NOTHING_YET, "failures": 0}
 
-    def begin_with(self, parameters: dict) -> dict:
-        """A first state from parameters alone, which are expected with once."""
+    def state_at(self, parameters: dict) -> dict:
+        """The state of these parameters, which are expected with once."""
         statistics, bound = self.expect(parameters)
-        return self.begin({**parameters, **statistics}, bound)
+        return self.state_with({**parameters, **statistics}, bound)
+
+    def settled(self, state: dict) -> bool:
+        """Whether the last step raised the bound by no more than `tol`."""
+        return state["gain"] <= self.tol
+
+    def adapt(self, loop: Loop) -> Loop:
+        """Ask `settled` alone, unless the user wants every step (``tol=0``)."""
+        return replace(loop, tol=None) if loop.tol else loop
 
     def step(self, state: dict) -> tuple[dict, float]:
+        """Maximise, revive what has died, and expect anew."""
         parameters = self.maximise(state)
         if self.revive is not None and state["failures"] < _TRIES:
             revived = self.revive(state, parameters, state["failures"])
@@ -94,7 +118,7 @@ class EM:
 
 
 class Form(Protocol):
-    """The E-step of one family of densities with parameters fixed, on pieces of the table."""
+    """Expect on pieces of the table, for one family of densities with fixed parameters."""
 
     size: int  # rows of a piece
     held: int  # numbers in its statistics
@@ -109,49 +133,8 @@ class Form(Protocol):
         """The statistics of the whole table, by name."""
 
 
-class Rows:
-    """The rows of a table or of blocks of one, read in pieces, each row with its weight.
-
-    Parameters
-    ----------
-    objective : Objective
-        From :func:`unweave.factorization.door.open_table`.
-    weights : array (n,), optional
-    read : callable
-        ``(objective, start, stop) -> (rows, what was seen of them or None)``.
-    """
-
-    def __init__(self, objective: Objective, weights: NDArray | None, read: Callable):
-        self.objective, self.weights, self.read = objective, weights, read
-        self.shape, self.complete = objective.shape, objective.complete
-        self.total = float(self.shape[0] if weights is None else weights.sum())
-
-    def tables(self) -> Iterator[tuple[int, Objective]]:
-        """(first row, table in memory) of every block."""
-        if isinstance(self.objective, Blocks):
-            yield from ((start, block) for start, _, block in self.objective)
-        else:
-            yield 0, self.objective
-
-    def map(self, task: Callable, size: int, held: int = 1) -> Iterator:
-        """``task(X, seen, weights)`` of every piece of at most `size` rows, in order, on the pool.
-
-        A result holds about `held` numbers: only so many pieces are run before their results are handed on.
-        """
-        together = size * min(_AT_ONCE, max(4, _HELD // held))
-        for begin, table in self.tables():
-            for low, high in chunks(table.shape[0], together):
-
-                def piece(start: int, stop: int, table=table, begin=begin, low=low):
-                    X, seen = self.read(table, low + start, low + stop)
-                    own = None if self.weights is None else self.weights[begin + low + start : begin + low + stop]
-                    return task(X, seen, own)
-
-                yield from run(piece, high - low, size)
-
-
-def expectation(rows: Rows, form: Form) -> tuple[dict, float]:
-    """The E-step of a mixture: statistics of all rows, and the mean log-likelihood of a row."""
+def expectation(rows: WeightedRows, form: Form) -> tuple[dict, float]:
+    """Expect with fixed parameters: statistics of all rows, and the mean log-likelihood of a row."""
 
     def piece(X, seen, weights):
         L, memo = form.log_joint(X, seen)
@@ -166,9 +149,9 @@ def expectation(rows: Rows, form: Form) -> tuple[dict, float]:
 
 
 class Family(Protocol):
-    """Densities whose mixtures EM fits."""
+    """Describe densities whose mixtures EM fits."""
 
-    def bound_to(self, rows: Rows) -> Callable[[dict], Form]:
+    def bound_to(self, rows: WeightedRows) -> Callable[[dict], Form]:
         """``parameters -> form`` for one table."""
 
     def maximise(self, state: dict) -> dict:
@@ -184,19 +167,19 @@ class Family(Protocol):
         """Mean statistics of two samples, `share` of the second."""
 
 
-def mixture_em(family: Family, rows: Rows) -> EM:
-    """The EM of a mixture on a table; its bound is the mean of log p(x) (+ log prior / total weight)."""
+def mixture_em(family: Family, rows: WeightedRows, first: Callable[[EM, Any, int], dict], tol: float = 0.0) -> EM:
+    """Make the EM of a mixture on a table; its bound is the mean of log p(x) (+ log prior / total weight)."""
     form_of = family.bound_to(rows)
 
     def expect(parameters: dict) -> tuple[dict, float]:
         statistics, bound = expectation(rows, form_of(parameters))
         return statistics, bound + family.log_prior(parameters) / rows.total
 
-    return EM(expect, family.maximise, family.revive)
+    return EM(expect, family.maximise, first, family.revive, tol)
 
 
-def posteriors(rows: Rows, form: Form) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log p(x) of every row, and the probability of every component (rows, components)."""
+def posteriors(rows: WeightedRows, form: Form) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute log p(x) of every row, and the probability of every component (rows, components)."""
 
     def piece(X, seen, weights):
         L, _ = form.log_joint(X, seen)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.reference import gaussian as reference
-from unweave.group.em import EM
+from unweave.group.mixtures.em import EM
 from unweave.kernels.gaussian import covariances_range, products_range
 from unweave.linalg.gaussian import Scratch, responsibilities
 from unweave.solve.iterate import Loop, iterate
@@ -22,14 +22,17 @@ def grades() -> EM:
         bound = 20 * math.log(0.5 + mu) + 10 * math.log(2 * mu) + 10 * math.log(0.5 - 3 * mu)
         return {"b": 20 * mu / (0.5 + mu)}, bound
 
-    return EM(expect, lambda state: {"mu": (state["b"] + 10) / (6 * (state["b"] + 20))})
+    def maximise(state):
+        return {"mu": (state["b"] + 10) / (6 * (state["b"] + 20))}
+
+    return EM(expect, maximise, lambda em, rng, trial: em.state_with({"mu": 0.0, "b": 0.0}))
 
 
 def test_the_grades_of_the_catalogue():
     em = grades()
-    state, path = em.begin({"mu": 0.0, "b": 0.0}), []
-    state, history = iterate(em.step, state, Loop(max_iter=40, tol=0.0))
-    em, again = grades(), grades().begin({"mu": 0.0, "b": 0.0})
+    state, path = em.begin(), []
+    state, history = iterate(em, state, Loop(max_iter=40, tol=0.0))
+    em, again = grades(), grades().begin()
     for _ in range(4):
         again, _ = em.step(again)
         path.append(again["mu"])
@@ -39,8 +42,11 @@ def test_the_grades_of_the_catalogue():
 
 
 def test_a_step_that_would_lower_the_bound_is_not_taken():
-    em = EM(lambda p: ({"s": p["x"]}, -(p["x"] ** 2)), lambda state: {"x": state["s"] + 1.0})
-    state = em.begin_with({"x": -1.25})
+    def first(em, rng, trial):
+        return em.state_at({"x": -1.25})
+
+    em = EM(lambda p: ({"s": p["x"]}, -(p["x"] ** 2)), lambda state: {"x": state["s"] + 1.0}, first)
+    state = em.begin()
     found = []
     for _ in range(4):
         state, objective = em.step(state)
@@ -58,8 +64,8 @@ def test_a_revival_is_kept_only_if_the_bound_does_not_fall():
         tried.append(trial)
         return {"x": -1.0}
 
-    em = EM(expect, lambda state: {"x": 2.0}, revive)
-    state = em.begin_with({"x": 1.0})
+    em = EM(expect, lambda state: {"x": 2.0}, lambda em, rng, trial: em.state_at({"x": 1.0}), revive)
+    state = em.begin()
     for _ in range(6):
         state, _ = em.step(state)
     assert state["x"] == 2.0 and tried == [0, 1, 2]

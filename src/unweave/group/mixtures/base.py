@@ -1,9 +1,18 @@
-"""What mixtures share: fitting by EM, labels and probabilities, likelihoods, streaming."""
+"""Share among mixtures what does not depend on the density: fitting by EM, labels, likelihoods and streaming.
+
+Block by block, mixtures learn by stepwise EM, in which only statistics are kept. Statistics s of all blocks so far are
+averaged with those of the new block at the current parameters, s ← (1 − η) s + η s_block, and maximised with. η is the
+weight of the block over that of all blocks, where at block t the weight of those before is first multiplied by
+t / (t + 1): early blocks, whose statistics stem from poor parameters, are slowly forgotten (with equal blocks η falls
+like 2 / t).
+
+Reference: Cappé and Moulines (2009), On-line expectation–maximization algorithm for latent data models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +20,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.arguments import row_weights
+from unweave.data.arguments import generator, number, row_weights, whole
 from unweave.factorization.door import Learned, open_table, reopen_table
-from unweave.factorization.settings import generator, make_loop, number, whole
+from unweave.factorization.run import Run, fitting
 from unweave.factorization.showing import Showing
-from unweave.group.em import EM, Family, Rows, mixture_em, posteriors
+from unweave.group.mixtures.em import EM, Family, mixture_em, posteriors
+from unweave.group.mixtures.rows import WeightedRows
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
 from unweave.parallel import single_blas
@@ -25,7 +35,7 @@ from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
-FIRST_BLOCK = 10  # EM steps on the first block of a stream
+_FIRST_BLOCK = 10  # EM steps on the first block of a stream
 _PROGRESS = ("bound", "gain", "failures")
 
 
@@ -37,7 +47,7 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     def _family(self, k: int, d: int) -> Family:
         raise NotImplementedError("a mixture names its family of densities")
 
-    def _begin(self, family, em: EM, rows: Rows, k: int, rng: np.random.Generator, trial: int) -> dict:
+    def _begin(self, family, rows: WeightedRows, k: int, em: EM, rng: np.random.Generator, trial: int) -> dict:
         raise NotImplementedError("a mixture makes its own start")
 
     def _publish(self, state: dict) -> None:
@@ -50,11 +60,11 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         """The shape of every parameter."""
         return {"weights": (k,), "means": (k, d)}
 
-    def _open(self, objective: Objective, weights=None) -> Rows:
-        return Rows(objective, weights, lambda table, start, stop: table.dense_rows(start, stop))
+    def _open(self, objective: Objective, weights=None) -> WeightedRows:
+        return WeightedRows(objective, weights, lambda table, start, stop: table.dense_rows(start, stop))
 
     def _size(self, n: int) -> int:
-        """The number of components, at most one a row."""
+        """The number of components, at most one per row."""
         k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_components={k} (rows of weight 0 do not count)")
@@ -74,67 +84,49 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         sample_weight : array (n,), optional
             Weights of the rows; rows of weight 0 do not matter.
         """
-        with single_blas():
+        with fitting(self):
             objective, self._learned = open_table(self, X, self.missing, "squared")
             rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
-            loop = make_loop(self, objective, rows.weights)
-            loop = replace(loop, tol=None) if loop.tol else loop
-            tol = number(self.tol, "tol")
-
-            def settled(state: dict) -> bool:
-                return state["gain"] <= tol
-
-            em, state = self._first(rows, loop, settled)
-            state, history = iterate(em.step, state, loop, settled=settled)
-            if history.stopped == "nothing changes any more":
-                history.stopped = f"the mean log-likelihood of a row rose by no more than tol={tol:g}"
-            self._keep(state, history, rows)
-            self.converged_ = settled(state)
+            run = Run(self, objective, rows.weights)
+            em = self._em(rows)
+            state = run.through(em, self._plan(rows), _best_start(em, self._n_starts(), run.loop, run.rng))
+            self._keep(state, rows)
+            self.converged_ = em.settled(state)
             self._label(rows, keep_codes=not objective.in_blocks)
-            if loop.checkpoint is not None and history.stopped != "interrupted":
-                loop.checkpoint.remove()
+            run.close(-float(state["bound"]))
         return self
 
-    def _first(self, rows: Rows, loop: Loop, settled: Callable[[dict], bool]) -> tuple[EM, dict]:
-        """The scheme, and of `n_init` starts that which ends best, to be run again under the eyes of callback and
-        checkpoint; where a checkpoint is there, that goes on instead."""
-        k, rng = self._size(_heavy(rows)), generator(self.random_state)
+    def _em(self, rows: WeightedRows) -> EM:
+        """The scheme for these rows."""
+        k = self._size(_n_weighted(rows))
         family = self._family(k, rows.shape[1])
-        em = mixture_em(family, rows)
-        many = whole(self.n_init, "n_init", 1) if isinstance(self.init, str) else 1
-        best = self._begin(family, em, rows, k, rng, 0)
-        if many == 1 or (loop.checkpoint is not None and loop.checkpoint.path.exists()):
-            return em, best
-        quiet = replace(loop, callback=None, checkpoint=None, bar=None, ending="a trial")
-        highest = iterate(em.step, best, quiet, settled=settled)[0]["bound"]
-        for trial in range(1, many):
-            start = self._begin(family, em, rows, k, rng, trial)
-            bound = iterate(em.step, start, quiet, settled=settled)[0]["bound"]
-            if bound > highest:
-                best, highest = start, bound
-        return em, best
+        first = partial(self._begin, family, rows, k)
+        return mixture_em(family, rows, first, number(self.tol, "tol"))
 
-    def _keep(self, state: dict, history: History, rows: Rows) -> None:
+    def _n_starts(self) -> int:
+        """How many starts are tried: one where the user gives it."""
+        return whole(self.n_init, "n_init", 1) if isinstance(self.init, str) else 1
+
+    def _plan(self, rows: WeightedRows) -> Plan:
+        """What the fit is going to do, in words."""
+        start = self.init if isinstance(self.init, str) else "given"
+        (n, d), known = rows.shape, "" if rows.complete else " with entries missing"
+        told = f"{n}×{d} table{known}, {self._size(_n_weighted(rows))} components"
+        form = "responsibilities, then weighted moments"
+        return Plan(told, "EM", "", "", start, [f"each step: {form}", *self._reasons()])
+
+    def _keep(self, state: dict, rows: WeightedRows) -> None:
         """Publish what was learned; the statistics are kept for `partial_fit`."""
         self._publish(state)
-        self.lower_bound_, self.objective_ = float(state["bound"]), -float(state["bound"])
-        self.history_, self.n_iter_ = history, len(history)
-        self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
-        start = self.init if isinstance(self.init, str) else "given"
-        (n, d), k = rows.shape, len(self.weights_)
-        known = "" if rows.complete else " with entries missing"
-        form = "responsibilities, then weighted moments"
-        self.plan_ = Plan(
-            f"{n}×{d} table{known}, {k} components", "EM", "", "", start, [f"each step: {form}", *self._reasons()]
-        )
+        self.lower_bound_ = float(state["bound"])
         statistics = {name: value for name, value in state.items() if name not in {*self._parameters(), *_PROGRESS}}
         self._running: dict[str, Any] = {"statistics": statistics, "mass": rows.total, "blocks": 1}
-        self._n_features_out = self.n_components_ = k
+        self._n_features_out = self.n_components_ = len(self.weights_)
 
     def _reasons(self) -> list[str]:
         return []
 
-    def _label(self, rows: Rows, keep_codes: bool) -> None:
+    def _label(self, rows: WeightedRows, keep_codes: bool) -> None:
         """Labels of the training rows, and their codes where the table is in memory."""
         labels = []
         for _, table in rows.tables():
@@ -147,17 +139,50 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from one more block of rows by stepwise EM; the first call starts the model.
 
-        See :mod:`unweave.group.mixture_stream` for the rule by which early blocks are slowly forgotten.
+        Labels and codes are those of the block. See :mod:`unweave.group.mixtures.base` for the rule by which early
+        blocks are slowly forgotten.
         """
-        from unweave.group.mixture_stream import add_block
-
-        with single_blas():
-            add_block(self, X, sample_weight)
+        with fitting(self):
+            if hasattr(self, "_running"):
+                bound = self._add_block(X, sample_weight)
+            else:
+                bound = self._first_block(X, sample_weight)
+            self.history_, self.n_iter_ = History(), self._running["blocks"]
+            self.objective_, self.certificate_ = -bound, Certificate.none(-bound)
         return self
+
+    def _first_block(self, X, sample_weight) -> float:
+        """Make a start and a few steps on the first block alone; return the bound."""
+        objective, self._learned = open_table(self, X, self.missing, "squared")
+        rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
+        em, loop = self._em(rows), Loop(max_iter=_FIRST_BLOCK, tol=0.0, ending="the first block")
+        state, _ = iterate(em, _best_start(em, self._n_starts(), loop, generator(self.random_state)), loop)
+        self._keep(state, rows)
+        self.plan_, self.converged_ = self._plan(rows), False
+        self._label(rows, keep_codes=True)
+        return self.lower_bound_
+
+    def _add_block(self, X, sample_weight) -> float:
+        """Average the statistics of one more block with those before; return the bound of the block."""
+        objective = reopen_table(self, X, self.missing, self._learned)
+        rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
+        k = len(self.weights_)
+        family = self._family(k, rows.shape[1])
+        parameters, running = self._parameters(), self._running
+        new, bound = mixture_em(family, rows, partial(self._begin, family, rows, k)).expect(parameters)
+        blocks = running["blocks"] + 1
+        mass = rows.total + running["mass"] * blocks / (blocks + 1)
+        old = _scaled(running["statistics"], 1 / running["mass"])
+        statistics = _scaled(family.blend(old, _scaled(new, 1 / rows.total), rows.total / mass), mass)
+        self._publish(family.maximise({**parameters, **statistics}))
+        self._running = {"statistics": statistics, "mass": mass, "blocks": blocks}
+        self.lower_bound_ = bound
+        self._label(rows, keep_codes=True)
+        return bound
 
     # -- using ---------------------------------------------------------------------------------------------------
 
-    def _posteriors(self, rows: Rows) -> tuple[NDArray, NDArray]:
+    def _posteriors(self, rows: WeightedRows) -> tuple[NDArray, NDArray]:
         family = self._family(len(self.weights_), rows.shape[1])
         return posteriors(rows, family.bound_to(rows)(self._parameters()))
 
@@ -236,6 +261,29 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         return tags
 
 
-def _heavy(rows: Rows) -> int:
-    """Rows that count."""
+def _n_weighted(rows: WeightedRows) -> int:
+    """Count the rows that have weight."""
     return rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
+
+
+def _best_start(em: EM, many: int, loop: Loop, rng: np.random.Generator) -> dict:
+    """Find the start that ends best, to be run again under the eyes of callback and checkpoint.
+
+    Where a checkpoint is there, that goes on instead.
+    """
+    best = em.begin(rng)
+    if many == 1 or (loop.checkpoint is not None and loop.checkpoint.path.exists()):
+        return best
+    quiet = replace(em.adapt(loop), callback=None, checkpoint=None, bar=None, ending="a trial")
+    highest = iterate(em, best, quiet)[0]["bound"]
+    for trial in range(1, many):
+        start = em.begin(rng, trial)
+        bound = iterate(em, start, quiet)[0]["bound"]
+        if bound > highest:
+            best, highest = start, bound
+    return best
+
+
+def _scaled(statistics: dict, by: float) -> dict:
+    """Multiply sums by a number; the points they are taken about stay."""
+    return {name: value if name == "about" else by * value for name, value in statistics.items()}

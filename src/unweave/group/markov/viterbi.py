@@ -1,4 +1,4 @@
-"""Viterbi: the most probable states of every sequence, all at once."""
+"""Find the most probable states of every sequence by Viterbi, all sequences at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.group.hmm_boundaries import ranked, settle
-from unweave.group.hmm_chain import Chain, rows_of
-from unweave.group.hmm_segments import LANES, Lanes, Segments
+from unweave.group.markov.chain import Chain, rows_of
+from unweave.group.markov.segments import LANES, Lanes, Segments, ranked, until_agreed
 from unweave.kernels.markov_paths import best_paths, trace_back
 
 _LEAST = 1e-300  # a transition of probability zero counts as this
@@ -27,7 +26,7 @@ def _logs(chain: Chain) -> _Logs:
 
 
 def _forwards(X: NDArray, chain: Chain, lanes: Lanes, delta: NDArray, opens: NDArray, back: NDArray) -> NDArray:
-    """Relative log-probabilities of the best paths to each state at the end of every lane; pointers go to `back`."""
+    """Find relative log-probabilities of the best paths to each state at the end of every lane; fill `back`."""
     logs, width = _logs(chain), len(lanes)
     delta = np.where(opens, logs.start[:, None], delta)
     for first, last in lanes.blocks():
@@ -42,7 +41,7 @@ def _pointers(lanes: Lanes, n_states: int) -> NDArray:
 
 
 def _entered(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDArray:
-    """Relative log-probabilities at the step before every segment: by run-ups, or (0) from end to end."""
+    """Find relative log-probabilities at the step before every segment: by run-ups, or (0) from end to end."""
     before = np.zeros((chain.n_states, len(segments)))
     if run_up:
         inner = np.flatnonzero(~segments.opens)
@@ -66,9 +65,9 @@ def _entered(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDArr
 
 
 def most_probable(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDArray:
-    """The states of the most probable path of every sequence, one a row of X.
+    """Find the states of the most probable path of every sequence, one per row of X.
 
-    Segments are entered by run-ups as in :mod:`unweave.group.hmm_boundaries`: survivors of different starts soon come
+    Segments are entered by run-ups as in :mod:`unweave.group.markov.segments`: survivors of different starts soon come
     from one state, and from there on their differences are equal.
     """
     inner = np.flatnonzero(~segments.opens)
@@ -87,12 +86,12 @@ def most_probable(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> 
         apart = np.abs(before[:, inner] - ends[:, inner - 1])
         return (backs, ends), bool((apart <= _SAME).all())
 
-    (backs, ends), _ = settle(attempt, run_up)
+    (backs, ends), _ = until_agreed(attempt, run_up)
     return _follow(len(X), segments, backs, ends)
 
 
 def _follow(n: int, segments: Segments, backs: list[NDArray], ends: NDArray) -> NDArray:
-    """Back along the pointers, sequence by sequence."""
+    """Go back along the pointers, sequence by sequence."""
     width, lane, pack = (np.empty(len(segments), np.int64) for _ in range(3))
     for number, which in enumerate(segments.packs):
         width[which], lane[which], pack[which] = len(which), np.arange(len(which)), number
@@ -114,7 +113,7 @@ def _follow(n: int, segments: Segments, backs: list[NDArray], ends: NDArray) -> 
 
 
 def path_score(X: NDArray, chain: Chain, path: NDArray, lengths: NDArray) -> float:
-    """log p(X, path)."""
+    """Compute log p(X, path)."""
     logs = _logs(chain)
     begin = np.cumsum(lengths) - lengths
 

@@ -1,27 +1,29 @@
-"""Mixtures of independent coins: clusters of rows of zeros and ones."""
+"""Fit mixtures of independent coins: clusters of rows of zeros and ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.arguments import numbers
-from unweave.factorization.settings import generator, number, whole
-from unweave.group.em import Rows
-from unweave.group.gaussian_start import centres_by, nearest, sample_rows
-from unweave.group.mixture_base import BaseMixture
+from unweave.data.arguments import generator, number, numbers, whole
+from unweave.data.storage import as_dense, n_stored, product, stored
+from unweave.group.mixtures.base import BaseMixture
+from unweave.group.mixtures.rows import SAMPLE, STARTS, WeightedRows, centres_by, nearest, sample_rows
+from unweave.objectives import Objective
 
 _NUMBERS = 1 << 18  # entries of a piece
-_SAMPLE = 20_000  # rows that a start is made from
 _DEAD = 1e-10
 
 
 class BernoulliForm:
-    """The E-step on pieces: log p(x | c) = Σ_j x_j log(μ_j / (1 − μ_j)) + Σ_j log(1 − μ_j), over what was seen."""
+    """Expect on pieces of the table, over what was seen.
+
+    log p(x | c) = Σ_j x_j log(μ_j / (1 − μ_j)) + Σ_j log(1 − μ_j).
+    """
 
     def __init__(self, state: dict, size: int):
         means, self.size = state["means"], size
@@ -39,9 +41,7 @@ class BernoulliForm:
     def statistics(self, memo, R):
         X, known = memo
         count = R.sum(axis=1)
-        # a sparse X on the left keeps the product dense
-        ones = (X.T @ R.T).T if sp.issparse(X) else R @ X
-        return count, ones, np.repeat(count[:, None], X.shape[1], axis=1) if known is None else R @ known
+        return count, product(R, X), np.repeat(count[:, None], X.shape[1], axis=1) if known is None else R @ known
 
     def collect(self, totals) -> dict:
         return dict(zip(("count", "ones", "seen"), totals))
@@ -49,14 +49,15 @@ class BernoulliForm:
 
 @dataclass(frozen=True)
 class BernoulliFamily:
-    """Independent coins of each component, with `smoothing` heads and tails seen beforehand."""
+    """Describe components as independent coins, with `smoothing` heads and tails seen beforehand."""
 
     smoothing: float
 
-    def bound_to(self, rows: Rows):
+    def bound_to(self, rows: WeightedRows):
+        """``parameters -> form`` for one table."""
         n, d = rows.shape
         size = max(128, _NUMBERS // d)
-        if not rows.objective.in_blocks and sp.issparse(rows.objective.X):
+        if not rows.objective.in_blocks and n_stored(rows.objective.X) < n * d:
             size = max(2048, n // 16)  # rows are short: few pieces, each of whose sums is a whole dense table
         return lambda state: BernoulliForm(state, size)
 
@@ -168,30 +169,32 @@ class BernoulliMixture(BaseMixture):
         return BernoulliFamily(number(self.smoothing, "smoothing"))
 
     def _open(self, objective, weights=None):
-        rows = Rows(objective, weights, _read)
+        rows = WeightedRows(objective, weights, _read)
         threshold = None if self.binarize is None else number(self.binarize, "binarize", -np.inf)
-        if all(_binary(table.X) for _, table in rows.tables()) and (threshold is None or 0 <= threshold < 1):
+        if all(_is_binary(table.X) for _, table in rows.tables()) and (threshold is None or 0 <= threshold < 1):
             return rows
         if threshold is None:
             raise ValueError("X must hold zeros and ones only; pass binarize=0.5 (or another threshold)")
-        return Rows(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
+        return WeightedRows(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
 
     def _reasons(self):
         return [] if self.binarize is None else [f"entries above {self.binarize:g} count as ones"]
 
-    def _begin(self, family, em, rows, k, rng, trial):
-        X, weights = sample_rows(rows, _SAMPLE, rng)
+    def _begin(self, family, rows, k, em, rng, trial):
+        X, weights = sample_rows(rows, SAMPLE, rng)
         if isinstance(self.init, str):
-            if self.init not in ("k-means", "random"):
+            if self.init not in STARTS:
                 raise ValueError(f"init={self.init!r} is not known; use 'k-means', 'random' or an array (k, m)")
             labels = nearest(X, centres_by(self.init, X, weights, k, rng, trial))
             hot = np.equal.outer(np.arange(k), labels) * weights
             seen = np.repeat(hot.sum(axis=1)[:, None], X.shape[1], axis=1)
-            return em.begin({"weights": np.full(k, 1 / k), "count": hot.sum(axis=1), "ones": hot @ X, "seen": seen})
+            return em.state_with(
+                {"weights": np.full(k, 1 / k), "count": hot.sum(axis=1), "ones": hot @ X, "seen": seen}
+            )
         means = numbers(self.init, "init", (k, X.shape[1]))
         if not ((means >= 0) & (means <= 1)).all():
             raise ValueError("init must hold probabilities: numbers from 0 to 1")
-        return em.begin_with({"weights": np.full(k, 1 / k), "means": np.clip(means, 1e-3, 1 - 1e-3)})
+        return em.state_at({"weights": np.full(k, 1 / k), "means": np.clip(means, 1e-3, 1 - 1e-3)})
 
     def _parameters(self):
         return {"weights": self.weights_, "means": self.means_}
@@ -209,20 +212,17 @@ class BernoulliMixture(BaseMixture):
         return (rng.random((n, self.means_.shape[1])) < self.means_[labels]).astype(np.float64), labels
 
 
-def _read(table, start: int, stop: int) -> tuple[NDArray | sp.csr_array, NDArray | None]:
-    """Rows as they are stored: sparse ones are multiplied as such."""
-    if sp.issparse(table.X) and table.complete:
-        return table.X[start:stop], None
-    return table.dense_rows(start, stop)
+def _read(table: Objective, start: int, stop: int) -> tuple[Any, NDArray | None]:
+    """Take rows as they are stored: sparse ones are multiplied as such."""
+    return (table.X[start:stop], None) if table.complete else table.dense_rows(start, stop)
 
 
-def _binary(X) -> bool:
+def _is_binary(X) -> bool:
     """Whether a table holds zeros and ones only."""
-    return bool(np.isin(X.data if sp.issparse(X) else X, (0, 1)).all())
+    return bool(np.isin(stored(X), (0, 1)).all())
 
 
 def _above(X, seen, threshold: float):
-    """Ones where X is above the threshold."""
-    if sp.issparse(X) and threshold < 0:
-        X = X.toarray()
+    """Put ones where X is above the threshold."""
+    X = as_dense(X) if threshold < 0 else X
     return (threshold < X).astype(X.dtype), seen

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tests.reference import markov as plain
-from unweave.group.hmm_chain import Chain
-from unweave.group.hmm_gaussian import DiagonalGaussian, FullGaussian, Spread
+from unweave.group.markov.chain import Chain
+from unweave.group.markov.emissions import DiagonalGaussian, FullGaussian, Spread
 
 NO_PRIOR = {"start_prior": 0.0, "transition_prior": 0.0, "emission_prior": 0.0}
 

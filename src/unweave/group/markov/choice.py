@@ -1,4 +1,4 @@
-"""The number of states of a hidden Markov model, left to the data."""
+"""Choose the number of states of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SymbolPrice:
 
 @dataclass(frozen=True)
 class StateBIC:
-    """−2 log L plus log(rows of its state) for each parameter.
+    """Price every parameter of a state by the logarithm of its rows, as BIC does by that of all rows.
 
     BIC charges log n for each, as if all rows told of it. What a state shows and where it goes next is learned from the
     rows that it is seen in: with k states their logarithm is less by log k or so, and states that tell rows apart only
@@ -89,7 +89,7 @@ def choose_states(model, rows: NDArray, lengths: NDArray) -> Choice:
 
 
 def stretches(rows: NDArray, lengths: NDArray) -> list[NDArray]:
-    """The sequences; of more than 20 000 rows in all, stretches of at most 1000 rows spread evenly.
+    """List the sequences; of more than 20 000 rows in all, stretches of at most 1000 rows spread evenly.
 
     >>> [len(part) for part in stretches(np.zeros((5, 1)), np.array([2, 3]))]
     [2, 3]

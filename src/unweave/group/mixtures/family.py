@@ -1,4 +1,4 @@
-"""Gaussian components as a family for the EM of mixtures: the forms of its E-step, and its M-step."""
+"""Describe Gaussian components to the EM of mixtures: where they begin, how they are maximised and revived."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.group import gaussian_shapes as shapes
-from unweave.group.em import Rows
-from unweave.group.gaussian_rows import choose_form
+from unweave.data.arguments import numbers
+from unweave.group.mixtures import shapes
+from unweave.group.mixtures.em import EM
+from unweave.group.mixtures.forms import choose_form
+from unweave.group.mixtures.rows import SAMPLE, STARTS, WeightedRows, centres_by, nearest, sample_rows
 
 _DEAD = 1e-10  # of all weight: a component with less explains not one row
 _APART = 0.7  # standard deviations by which a component is split
+_GIVEN = ("means", "weights", "covariances")
 
 
-def columns_reach(rows: Rows) -> tuple[NDArray, NDArray]:
-    """Smallest and largest number of every column (unseen entries stand at 0)."""
+def columns_reach(rows: WeightedRows) -> tuple[NDArray, NDArray]:
+    """Find the smallest and the largest number of every column (unseen entries stand at 0)."""
     size = max(1, (1 << 20) // rows.shape[1])
     ends = list(rows.map(lambda X, seen, weights: (X.min(axis=0), X.max(axis=0)), size))
     low, high = (np.array(end, dtype=np.float64) for end in zip(*ends, strict=True))
@@ -25,7 +28,7 @@ def columns_reach(rows: Rows) -> tuple[NDArray, NDArray]:
 
 @dataclass(frozen=True)
 class GaussianFamily:
-    """Normal densities N(μ_c, Σ_c) with covariances of one kind.
+    """Describe normal densities N(μ_c, Σ_c) with covariances of one kind.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ class GaussianFamily:
     reg: float
     given: NDArray | None = None
 
-    def bound_to(self, rows: Rows):
+    def bound_to(self, rows: WeightedRows):
         """``parameters -> form`` for one table: its reach is measured once."""
         reach = columns_reach(rows)
         return lambda state: choose_form(self.kind, state, reach, rows.complete)
@@ -98,7 +101,7 @@ class GaussianFamily:
 
 
 def _longest_axis(scatter: NDArray) -> NDArray:
-    """The principal axis of a scatter (full, or its diagonal), as long as a standard deviation along it."""
+    """Find the principal axis of a scatter (full, or its diagonal), as long as a standard deviation along it."""
     if scatter.ndim == 1:
         axis = np.zeros(len(scatter))
         axis[np.argmax(scatter)] = np.sqrt(scatter.max())
@@ -108,8 +111,10 @@ def _longest_axis(scatter: NDArray) -> NDArray:
 
 
 def label_moments(kind: str, Y: NDArray, weights: NDArray, labels: NDArray, k: int) -> dict:
-    """Moments of rows that each belong to one component, about its own mean: about a common one, those of components
-    that lie far apart would cancel to nothing."""
+    """Sum the moments of rows that each belong to one component, about its own mean.
+
+    About a common mean, those of components that lie far apart would cancel to nothing.
+    """
     count, first = np.bincount(labels, weights, k), np.zeros((k, Y.shape[1]))
     about = np.tile(np.average(Y, axis=0, weights=weights), (k, 1))
     second = np.zeros((k, Y.shape[1], Y.shape[1]) if shapes.dense(kind) else (k, Y.shape[1]))
@@ -123,3 +128,51 @@ def label_moments(kind: str, Y: NDArray, weights: NDArray, labels: NDArray, k: i
         first[c] = w @ D
         second[c] = (D * w[:, None]).T @ D if shapes.dense(kind) else w @ D**2
     return {"count": count, "first": first, "second": second, "about": about}
+
+
+def first_state(
+    family: GaussianFamily, em: EM, rows: WeightedRows, init, k: int, rng: np.random.Generator, trial: int
+) -> dict:
+    """Make the first state of EM: from k-means or random rows of a sample, or from what the user gives."""
+    if isinstance(init, str) and init not in STARTS:
+        raise ValueError(f"init={init!r} is not known; use 'k-means', 'random', an array of means or a dict")
+    X, weights = sample_rows(rows, SAMPLE, rng)
+    if isinstance(init, str):
+        return em.state_with(_hard(family, X, weights, centres_by(init, X, weights, k, rng, trial)))
+    given = check_given(init, family.kind, k, X.shape[1])
+    if family.given is not None:
+        given["covariances"] = family.given
+    state = _hard(family, X, weights, given["means"])
+    return em.state_at({**family.maximise(state), "weights": state["weights"], **given})
+
+
+def _hard(family: GaussianFamily, X: NDArray, weights: NDArray, centres: NDArray) -> dict:
+    """Make parameters and moments where every row belongs to its nearest centre alone."""
+    k = len(centres)
+    together = label_moments(family.kind, X, weights, np.zeros(len(X), np.intp), 1)
+    _, scatter = shapes.scatters(together["count"], together["first"], together["second"])
+    covariances = family.given
+    if covariances is None:
+        one = shapes.covariances(family.kind, together["count"], scatter, family.reg)
+        covariances = one if family.kind == "tied" else np.repeat(one, k, axis=0)
+    parameters = {"weights": np.full(k, 1 / k), "means": centres, "covariances": covariances}
+    return {**parameters, **label_moments(family.kind, X, weights, nearest(X, centres), k)}
+
+
+def check_given(init, kind: str, k: int, d: int) -> dict:
+    """Check a start that the user gave: an array of means, or a dict of means and perhaps weights and covariances."""
+    given = dict(init) if isinstance(init, dict) else {"means": init}
+    unknown = [name for name in given if name not in _GIVEN]
+    if unknown or "means" not in given:
+        raise ValueError(
+            f"init as a dict must hold 'means' and may hold 'weights' and 'covariances', got {list(given)}"
+        )
+    found = {"means": numbers(given["means"], "init: means", (k, d))}
+    if "weights" in given:
+        weights = numbers(given["weights"], "init: weights", (k,))
+        if not (weights >= 0).all() or not np.isclose(weights.sum(), 1):
+            raise ValueError(f"init: weights must be {k} numbers of at least 0 that add up to 1")
+        found["weights"] = weights / weights.sum()
+    if "covariances" in given:
+        found["covariances"] = shapes.check_covariances(kind, given["covariances"], k, d)
+    return found

@@ -1,8 +1,10 @@
-"""States that show a Gaussian, with a diagonal or a full covariance."""
+"""Describe what a state shows: a Gaussian with a diagonal or a full covariance, or one of a set of symbols."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +12,61 @@ from scipy.linalg import solve_triangular
 
 from unweave import parallel
 from unweave.data.spread import need_spread
-from unweave.kernels.markov import diagonal_densities, diagonal_moments, full_densities, full_moments
+from unweave.kernels.markov import (
+    count_symbols,
+    diagonal_densities,
+    diagonal_moments,
+    full_densities,
+    full_moments,
+    symbol_densities,
+)
 
 _LOG_2PI = float(np.log(2 * np.pi))
 ROUNDING = 1e-28  # squared differences below this share of the square of what they are differences of are none
+LEAST = 1e-100  # probabilities below this count as this: no symbol is impossible
 _SINGULAR = "the covariance of a state is singular: raise emission_prior, or use fewer states"
+
+
+class Emission(Protocol):
+    """Describe what the states show: densities, and the sums that a better emission is made from."""
+
+    def logs(self, x: NDArray) -> NDArray:
+        """log p(row | state) of a block of columns, (states, rows)."""
+
+    def zeros(self) -> NDArray:
+        """Empty sums."""
+
+    def add(self, sums: NDArray, x: NDArray, gamma: NDArray) -> None:
+        """Add a block of columns to the sums, each weighted by gamma (states, rows)."""
+
+    def improved(self, sums: NDArray, prior: float) -> Emission:
+        """The emission that explains the sums best, with `prior` observations added."""
+
+    def log_prior(self, prior: float) -> float:
+        """log p(parameters), but for a constant."""
+
+    def n_parameters(self) -> int:
+        """Free numbers of all states."""
+
+    def draw(self, states: NDArray, rng: np.random.Generator) -> NDArray:
+        """Rows shown by these states."""
+
+    def arrays(self) -> dict[str, NDArray]:
+        """The parameters by name."""
+
+    def like(self, arrays: Mapping[str, NDArray]) -> Emission:
+        """The same kind of emission with other parameters."""
+
+    def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of the parameters of k states."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Of each training column the mean, which sums are taken about, and the variance; `expected` is the variance of
-    the prior's rows."""
+    """Hold the mean of each training column, which sums are taken about, and its variance.
+
+    `expected` is the variance of the rows that the prior adds.
+    """
 
     centre: NDArray
     variance: NDArray
@@ -28,16 +74,37 @@ class Spread:
 
 
 @dataclass
-class DiagonalGaussian:
-    """log p(x | k) = Σ_j −½ log 2πσ²_kj − ½ (x_j − μ_kj)²/σ²_kj, over the entries that were seen."""
+class _Gaussian:
+    """Hold what Gaussian states share."""
 
     means: NDArray
     covariances: NDArray
     spread: Spread
 
+    def arrays(self) -> dict[str, NDArray]:
+        return {"means": self.means, "covariances": self.covariances}
+
+    def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
+        return {"means": (k, self.means.shape[1]), "covariances": (k, *self.covariances.shape[1:])}
+
+
+@dataclass
+class DiagonalGaussian(_Gaussian):
+    """Show a Gaussian with independent columns.
+
+    log p(x | k) = Σ_j −½ log 2πσ²_kj − ½ (x_j − μ_kj)²/σ²_kj, over the entries that were seen.
+    """
+
     def __post_init__(self):
         if not (self.covariances > 0).all():
             raise ValueError(_SINGULAR)
+
+    def like(self, arrays: Mapping[str, NDArray]) -> DiagonalGaussian:
+        return DiagonalGaussian(arrays["means"], arrays["covariances"], self.spread)
+
+    def expected_covariances(self, k: int) -> NDArray:
+        """The covariances that the prior expects, of k states."""
+        return np.stack([self.spread.expected] * k)
 
     def logs(self, x: NDArray) -> NDArray:
         out = np.empty((len(self.means), x.shape[1]))
@@ -76,12 +143,8 @@ class DiagonalGaussian:
 
 
 @dataclass
-class FullGaussian:
-    """log p(x | k) = −½ log |2πΣ_k| − ½ (x − μ_k)ᵀ Σ_k⁻¹ (x − μ_k)."""
-
-    means: NDArray
-    covariances: NDArray
-    spread: Spread
+class FullGaussian(_Gaussian):
+    """Show a Gaussian whose columns vary together: log p(x | k) = −½ log |2πΣ_k| − ½ (x − μ_k)ᵀ Σ_k⁻¹ (x − μ_k)."""
 
     def __post_init__(self):
         try:
@@ -92,6 +155,13 @@ class FullGaussian:
         inverse = np.stack([solve_triangular(root, eye, lower=True) for root in roots])
         logs = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
         self._inverse, self._roots, self._log_root = np.ascontiguousarray(inverse), roots, logs
+
+    def like(self, arrays: Mapping[str, NDArray]) -> FullGaussian:
+        return FullGaussian(arrays["means"], arrays["covariances"], self.spread)
+
+    def expected_covariances(self, k: int) -> NDArray:
+        """The covariances that the prior expects, of k states."""
+        return np.stack([np.diag(self.spread.expected)] * k)
 
     def logs(self, x: NDArray) -> NDArray:
         out = np.empty((len(self.means), x.shape[1]))
@@ -140,11 +210,57 @@ def _shrunk(scatter: NDArray, count: NDArray, expected: NDArray, prior: float, f
     return np.where(total > 0, (scatter + expected) / np.where(total > 0, total, 1.0), former)
 
 
-GAUSSIANS: dict[str, type] = {"diag": DiagonalGaussian, "full": FullGaussian}
+@dataclass(frozen=True)
+class Symbols:
+    """Show one of a set of symbols: p(symbol s | state k) = probabilities[k, s]."""
+
+    probabilities: NDArray
+
+    def logs(self, x: NDArray) -> NDArray:
+        out = np.empty((len(self.probabilities), x.shape[1]))
+        symbol_densities(x, np.log(np.maximum(self.probabilities, LEAST)), out)
+        return out
+
+    def zeros(self) -> NDArray:
+        return np.zeros(self.probabilities.shape)
+
+    def add(self, sums: NDArray, x: NDArray, gamma: NDArray) -> None:
+        count_symbols(x, gamma, sums)
+
+    def improved(self, sums: NDArray, prior: float) -> Symbols:
+        """Shares of the counts, with `prior` added to each; a state that shows nothing keeps its own."""
+        counts = sums + prior
+        total = counts.sum(axis=1, keepdims=True)
+        return Symbols(np.where(total > 0, counts / np.where(total > 0, total, 1.0), self.probabilities))
+
+    def log_prior(self, prior: float) -> float:
+        return prior * float(np.log(np.maximum(self.probabilities, LEAST)).sum())
+
+    def n_parameters(self) -> int:
+        k, symbols = self.probabilities.shape
+        return k * (symbols - 1)
+
+    def draw(self, states: NDArray, rng: np.random.Generator) -> NDArray:
+        ends = np.cumsum(self.probabilities, axis=1)
+        ends /= ends[:, -1:]
+        symbols = (rng.random(len(states))[:, None] >= ends[states]).sum(axis=1)
+        return np.minimum(symbols, self.probabilities.shape[1] - 1)[:, None]
+
+    def arrays(self) -> dict[str, NDArray]:
+        return {"probabilities": self.probabilities}
+
+    def like(self, arrays: Mapping[str, NDArray]) -> Symbols:
+        return Symbols(arrays["probabilities"])
+
+    def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
+        return {"probabilities": (k, self.probabilities.shape[1])}
+
+
+GAUSSIANS: dict[str, type[DiagonalGaussian] | type[FullGaussian]] = {"diag": DiagonalGaussian, "full": FullGaussian}
 
 
 def spread_of(X: NDArray) -> Spread:
-    """Mean and variance of the columns over what was seen; a column that does not vary counts as of variance one."""
+    """Find mean and variance of the columns over what was seen; one that does not vary counts as of variance one."""
     for column in X.T:
         need_spread(column, np.float64)
     count, centre = _sums(X, np.zeros(X.shape[1]), 1)
@@ -155,7 +271,7 @@ def spread_of(X: NDArray) -> Spread:
 
 
 def _sums(X: NDArray, centre: NDArray, power: int) -> tuple[NDArray, NDArray]:
-    """How many entries of each column were seen, and the sum of (x − centre)^power over them."""
+    """Count how many entries of each column were seen, and sum (x − centre)^power over them."""
 
     def part(start: int, stop: int) -> tuple[NDArray, NDArray]:
         apart = X[start:stop] - centre
@@ -165,3 +281,14 @@ def _sums(X: NDArray, centre: NDArray, power: int) -> tuple[NDArray, NDArray]:
 
     counts, totals = zip(*parallel.run(part, len(X), max(1, (1 << 18) // X.shape[1])), strict=True)
     return sum(counts[1:], start=counts[0]), sum(totals[1:], start=totals[0])
+
+
+def one_gaussian(kind: str, spread: Spread) -> DiagonalGaussian | FullGaussian:
+    """Make an emission of one state, to be improved or to make others like it: its numbers do not matter."""
+    d = len(spread.centre)
+    return GAUSSIANS[kind](np.zeros((1, d)), np.ones((1, d)) if kind == "diag" else np.eye(d)[None], spread)
+
+
+def one_symbol_table(n_symbols: int) -> Symbols:
+    """Make an emission of one state that shows every symbol as often."""
+    return Symbols(np.full((1, n_symbols), 1.0 / n_symbols))

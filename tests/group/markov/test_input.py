@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tests.group.hmm_chains import NO_PRIOR
-from unweave.group.hidden_markov import HiddenMarkov
-from unweave.group.hmm_fit import chain_of
-from unweave.group.hmm_gaussian import spread_of
-from unweave.group.hmm_start import within_clusters
+from tests.group.markov.chains import NO_PRIOR
+from unweave.group.markov.emissions import spread_of
+from unweave.group.markov.model import HiddenMarkov, chain_of
+from unweave.group.markov.start import within_clusters
 
 
 def test_a_state_never_visited_keeps_valid_rows(rng):

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from tests.group.hmm_chains import logs_of, random_chain
+from tests.group.markov.chains import logs_of, random_chain
 from tests.reference import markov as plain
-from unweave.group.hidden_markov import HiddenMarkov
-from unweave.group.hmm_boundaries import agree
-from unweave.group.hmm_chain import Chain
-from unweave.group.hmm_discrete import Symbols
-from unweave.group.hmm_gaussian import DiagonalGaussian, Spread
-from unweave.group.hmm_segments import cut
-from unweave.group.hmm_sweep import expected_sums, posterior, step_scores
-from unweave.group.hmm_viterbi import most_probable, path_score
+from unweave.group.markov.chain import Chain
+from unweave.group.markov.emissions import DiagonalGaussian, Spread, Symbols
+from unweave.group.markov.model import HiddenMarkov
+from unweave.group.markov.segments import agree, cut
+from unweave.group.markov.sweep import expected_sums, posterior, step_scores
+from unweave.group.markov.viterbi import most_probable, path_score
 from unweave.kernels import markov as kernels
 
 

@@ -1,33 +1,52 @@
-"""Hidden Markov models."""
+"""Fit, decode and score hidden Markov models."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.factorization.settings import generator, make_loop, number, whole
+from unweave.data.arguments import generator, number, whole
+from unweave.factorization.run import Run, fitting
 from unweave.factorization.showing import Showing
-from unweave.group.hmm_choice import choose_states
-from unweave.group.hmm_fit import Fitting, chain_of, check_arrays
-from unweave.group.hmm_input import check_rows, check_symbols, read_sequences, refuse_lengths_as_y
-from unweave.group.hmm_sample import draw
-from unweave.group.hmm_segments import cut
-from unweave.group.hmm_sweep import posterior, step_scores
-from unweave.group.hmm_viterbi import most_probable, path_score
+from unweave.group.markov.chain import Chain, draw
+from unweave.group.markov.choice import choose_states
+from unweave.group.markov.emissions import (
+    GAUSSIANS,
+    Emission,
+    Spread,
+    Symbols,
+    one_gaussian,
+    one_symbol_table,
+    spread_of,
+)
+from unweave.group.markov.fit import BaumWelch, MakeChain, Priors, baum_welch
+from unweave.group.markov.input import check_rows, check_symbols, read_sequences, refuse_lengths_as_y
+from unweave.group.markov.segments import cut
+from unweave.group.markov.start import gaussian_start, given_start, symbols_start, within_clusters
+from unweave.group.markov.sweep import posterior, step_scores
+from unweave.group.markov.viterbi import most_probable, path_score
 from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
+from unweave.solve.plan import Plan
+
+_TRIES = {"gaussian": 6, "discrete": 8}  # starts that race
+_NO_SPREAD = Spread(np.zeros(1), np.ones(1), np.ones(1))  # needed by fits alone
 
 
 class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
-    """Rows of a sequence are shown by hidden states z that follow a Markov chain.
+    """Explain the rows of a sequence by hidden states z that follow a Markov chain.
 
     p(X, z) = π_{z₁} Π_t A_{z_t, z_{t+1}} Π_t p(x_t | z_t), with p(x | k) a Gaussian or a table of symbols. Fitted by
     Baum–Welch: minimises −log p(X) − log prior, which never rises. Use it for rows in order of time whose regime
     changes now and then; for rows without order use a mixture.
 
     The rows of X are one sequence unless `lengths` says where each of several ends, and X may be a list of tables, one
-    a sequence. A sequence of one step is fine, one of none is refused.
+    per sequence. A sequence of one step is fine, one of none is refused.
 
     Parameters
     ----------
@@ -56,8 +75,8 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
     max_iter : int, default=200
     tol : float, default=1e-4
         Stop when a step gains no more than this share of what the states explain: log p(X) beyond that of a single
-        state, counted as one nat at least and as one a row at most. So a fit does not end at a saddle, where all states
-        are alike; 0 never stops early.
+        state, counted as one nat at least and as one per row at most. So a fit does not end at a saddle, where all
+        states are alike; 0 never stops early.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
@@ -131,7 +150,7 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         self.verbose = verbose
 
     def _size(self, n: int) -> int:
-        """The number of states, at most one a row."""
+        """The number of states, at most one per row."""
         k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_components={k}: use fewer states")
@@ -143,23 +162,84 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of all rows in order, or a list of such tables, one a sequence
+        X : array or data frame of all rows in order, or a list of such tables, one per sequence
         y : ignored
         lengths : list of int, optional
             Rows of each sequence, by name; all rows are one sequence if it is not given.
         """
         refuse_lengths_as_y(X, y)
-        with single_blas():
+        with fitting(self):
             rows, lengths = read_sequences(self, X, lengths, reset=True)
             k = self._size(int((~np.isnan(rows).all(axis=1)).sum()))
-            loop = make_loop(self, rows, lengths)
-            fitting = Fitting(self, rows, lengths, k)
-            fitting.run(loop, generator(self.random_state), number(self.tol, "tol"))
-            fitting.publish()
-            self.labels_ = most_probable(rows, chain_of(self), fitting.segments, self._run_up)
-            if loop.checkpoint is not None and self.history_.stopped != "interrupted":
-                loop.checkpoint.remove()
+            run = Run(self, rows, lengths)
+            tries = self._n_starts(k)
+            scheme = self._scheme(rows, lengths, k, tries)
+            state = run.through(scheme)
+            self._publish(scheme.chain(state), int(state["run_up"]))
+            self.plan_ = self._plan(scheme, len(lengths), tries)
+            self.labels_ = most_probable(rows, chain_of(self), scheme.segments, self._run_up)
+            run.close(float(run.history.objective[-1]))
         return self
+
+    def _n_starts(self, k: int) -> int:
+        """How many starts race: one where the user gives it, or where there is one state."""
+        if self.emission not in _TRIES:
+            raise ValueError(f"emission={self.emission!r} is not known; use 'gaussian' or 'discrete'")
+        tries = _TRIES[self.emission] if self.n_init is None else whole(self.n_init, "n_init", 1)
+        return 1 if self.init is not None or k == 1 else tries
+
+    def _scheme(self, rows: NDArray, lengths: NDArray, k: int, tries: int) -> BaumWelch:
+        """The scheme that fits k states to these rows."""
+        if self.covariance_type not in GAUSSIANS:
+            raise ValueError(f"covariance_type={self.covariance_type!r} is not known; use 'diag' or 'full'")
+        one: Any
+        make: MakeChain
+        if self.emission == "discrete":
+            one = one_symbol_table(check_symbols(rows, k, None))
+            make = partial(symbols_start, one, k)
+        else:
+            check_rows(rows, self.covariance_type)
+            one = one_gaussian(self.covariance_type, within_clusters(rows, spread_of(rows), k))
+            make = partial(gaussian_start, one, k)
+        if self.init is not None:
+            given = given_start(self.init, one, k)
+
+            def make(rows, lengths, rng, trial):
+                return given
+
+        priors = (number(getattr(self, name), name) for name in ("start_prior", "transition_prior", "emission_prior"))
+        return baum_welch(rows, lengths, k, one, Priors(*priors), make, tries, number(self.tol, "tol"))
+
+    def _publish(self, chain: Chain, run_up: int) -> None:
+        """Set what was learned."""
+        k, found = chain.n_states, chain.emission.arrays()
+        self.start_probabilities_, self.transition_matrix_ = chain.start, chain.transition
+        if self.emission == "discrete":
+            self.emission_probabilities_ = self.components_ = found["probabilities"]
+        else:
+            self.means_, self.covariances_ = found["means"], found["covariances"]
+            self.components_ = self.means_
+        self.n_components_ = k
+        self.n_parameters_ = k - 1 + k * (k - 1) + chain.emission.n_parameters()
+        self._run_up = run_up
+
+    def _plan(self, scheme: BaumWelch, n_sequences: int, tries: int) -> Plan:
+        """What the fit did, in words."""
+        n, d = scheme.X.shape
+        ours = "random shares" if self.emission == "discrete" else "k-means of single rows"
+        if scheme.segments.opens.all():
+            how = "sequences are short enough to be run side by side whole"
+        elif self._run_up:
+            how = (
+                f"long sequences are cut into {len(scheme.segments)} segments, each entered by a run-up of "
+                f"{self._run_up} steps"
+            )
+        else:
+            how = "the chain forgets too slowly for run-ups: boundaries of segments are found from end to end"
+        tried = [] if tries == 1 else [f"{tries} starts, of which the best went on"]
+        sequences = f"{n_sequences} sequence{'s' * (n_sequences > 1)}"
+        told = f"{n}×{d} rows in {sequences}, {self.n_components_} states ({self.emission})"
+        return Plan(told, "Baum–Welch", "", "", ours if self.init is None else "given", [*tried, how])
 
     def _choose_number(self, X, y=None, *, lengths=None):
         refuse_lengths_as_y(X, y)
@@ -234,3 +314,35 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "nan"
         return tags
+
+
+def chain_of(model) -> Chain:
+    """Make the chain of a fitted model."""
+    if model.emission == "discrete":
+        emission: Emission = Symbols(model.emission_probabilities_)
+    else:
+        # Copies, because the arrays of a loaded model may be read-only, for which kernels would be compiled anew.
+        kind = GAUSSIANS[model.covariance_type]
+        emission = kind(np.array(model.means_), np.array(model.covariances_), _NO_SPREAD)
+    return Chain(model.start_probabilities_, model.transition_matrix_, emission)
+
+
+def check_arrays(model, looked_at: bool) -> None:
+    """Raise ValueError unless the arrays of a loaded model fit together."""
+    k, d = model.n_components_, model.n_features_in_
+    if type(k) is not int or type(d) is not int or min(k, d) < 1 or type(model._run_up) is not int or model._run_up < 0:
+        raise ValueError("n_components_, n_features_in_ and the run-up must be whole numbers")
+    shapes: dict[str, tuple] = {"start_probabilities_": (k,), "transition_matrix_": (k, k)}
+    if model.emission == "discrete":
+        shapes["emission_probabilities_"] = (k, np.shape(model.emission_probabilities_)[-1])
+    elif model.emission == "gaussian" and model.covariance_type in GAUSSIANS:
+        shapes["means_"] = (k, d)
+        shapes["covariances_"] = (k, d) if model.covariance_type == "diag" else (k, d, d)
+    else:
+        raise ValueError("the emission of the model is not known")
+    for name, shape in shapes.items():
+        array = getattr(model, name)
+        if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
+            raise ValueError(f"{name} should be numbers of the shape {shape}")
+        if looked_at and not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")

@@ -1,4 +1,4 @@
-"""The E-step of Gaussian components on a piece of the table, in the form that suits it.
+"""Expect with Gaussian components on a piece of the table, in the form that suits it.
 
 ``Products`` and ``Squares`` write log N(x) as one product: features of a row (products of its columns, the columns, 1)
 times natural parameters; its transpose gives the moments. Two matrix products do a whole step, but squares of numbers
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.group import gaussian_shapes as shapes
+from unweave.group.mixtures import shapes
 from unweave.kernels.gaussian import covariances_range, products_range
 from unweave.kernels.imputer import condition_range
 from unweave.linalg.gaussian import Scratch
@@ -26,8 +26,8 @@ _NONE = np.empty((0, 0))
 
 
 def choose_form(kind: str, state: dict, reach: tuple[NDArray, NDArray], complete: bool):
-    """The fastest form that keeps the digits, for values between `reach` (smallest, largest of every column)."""
-    common = _Common(kind, state)
+    """Choose the fastest form that keeps the digits, for values between `reach` (smallest, largest of every column)."""
+    common = _Parameters(kind, state)
     low, high = reach
     far = np.maximum(np.abs(low - common.shift), np.abs(high - common.shift))
     if not shapes.dense(kind):
@@ -39,8 +39,8 @@ def choose_form(kind: str, state: dict, reach: tuple[NDArray, NDArray], complete
     return (Products if precise and common.d <= _WIDEST else Direct)(common)
 
 
-class _Common:
-    """What every form needs to know of the parameters."""
+class _Parameters:
+    """Prepare what every form needs to know of the parameters."""
 
     def __init__(self, kind: str, state: dict):
         self.means: NDArray = state["means"]
@@ -58,7 +58,7 @@ class _Common:
 class Products:
     """Full covariances, everything seen: features are the products of all pairs of columns, the columns, and 1."""
 
-    def __init__(self, common: _Common):
+    def __init__(self, common: _Parameters):
         self.common, self.held = common, common.k * (common.d + 1) ** 2 // 2
         self.lower = np.tril_indices(common.d)
         width = len(self.lower[0]) + common.d + 1
@@ -92,7 +92,7 @@ class Products:
 class Squares:
     """Diagonal covariances: features are squares, columns and what was seen; unseen ones are zero throughout."""
 
-    def __init__(self, common: _Common):
+    def __init__(self, common: _Parameters):
         self.common, self.held = common, 3 * common.k * common.d
         self.size = max(128, _NUMBERS // (3 * common.d))
         precision, mean = common.factors**2, common.means - common.shift
@@ -126,7 +126,7 @@ class Squares:
 class DirectSquares:
     """Diagonal covariances about each component's own mean."""
 
-    def __init__(self, common: _Common):
+    def __init__(self, common: _Parameters):
         self.common, self.held = common, 3 * common.k * common.d
         self.size = max(128, _NUMBERS // (4 * common.d))
         self.constants = np.log(common.factors) - 0.5 * _LOG_2PI
@@ -163,7 +163,7 @@ def _with_unseen(first, second, count, seen, offset, variances):
 class Direct:
     """Full covariances, everything seen, about each component's own mean."""
 
-    def __init__(self, common: _Common):
+    def __init__(self, common: _Parameters):
         self.common, self.held = common, common.k * common.d**2
         self.size = max(4 * common.d, _NUMBERS // (4 * common.d))  # more rows than columns, to be worth their sum
 
@@ -197,7 +197,7 @@ class Holes:
     The precision is scaled to a unit diagonal, for which the kernel's pivots are meant.
     """
 
-    def __init__(self, common: _Common):
+    def __init__(self, common: _Parameters):
         self.common, self.held = common, common.k * common.d**2
         self.size = max(4 * common.d, _NUMBERS // (4 * common.d))
         diagonal = np.sqrt(np.einsum("kij,kij->ki", common.factors, common.factors))

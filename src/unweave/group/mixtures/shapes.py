@@ -1,4 +1,4 @@
-"""The shapes a covariance may have: from moments to covariances, to factors of precisions, and back to numbers."""
+"""Compute covariances of every shape: from moments to covariances, to factors of precisions, and back."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def precisions(kind: str, factors: NDArray) -> NDArray:
 
 
 def each(kind: str, values: NDArray, k: int, d: int) -> NDArray:
-    """Covariances or their factors one a component: (k, d, d), or (k, d) for the diagonal kinds."""
+    """Covariances or their factors, one per component: (k, d, d), or (k, d) for the diagonal kinds."""
     if kind == "tied":
         return np.broadcast_to(values, (k, d, d))
     return np.broadcast_to(values[:, None], (k, d)) if kind == "spherical" else values

@@ -1,4 +1,4 @@
-"""Sequences as users pass them: rows stacked with their lengths, or a list of tables."""
+"""Read sequences as users pass them: rows stacked with their lengths, or a list of tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_SYMBOLS = 50_000_000  # entries of the table of probabilities
 
 
 def read_sequences(model, X, lengths, *, reset: bool) -> tuple[NDArray, NDArray]:
-    """Rows of all sequences, NaN where nothing was observed, and the length of every sequence."""
+    """Read the rows of all sequences, NaN where nothing was observed, and the length of every sequence."""
     if model.missing not in (None, "nan"):
         raise ValueError(
             f"missing={model.missing!r} is not known here; use None, or 'nan' for steps or entries not seen"
@@ -21,7 +21,7 @@ def read_sequences(model, X, lengths, *, reset: bool) -> tuple[NDArray, NDArray]
         if lengths is not None:
             raise ValueError("lengths are those of the tables where X is a list of sequences; leave lengths out")
         X, lengths = _stacked(X)
-    if sp.issparse(X):
+    if sp.issparse(X):  # only to refuse it: no recursion here reads sparse rows
         raise TypeError("sparse X is not supported by HiddenMarkov: pass X.toarray()")
     table = check_table(model, X, model.missing, reset=reset)
     values = np.asarray(table.values)
@@ -31,8 +31,9 @@ def read_sequences(model, X, lengths, *, reset: bool) -> tuple[NDArray, NDArray]
 
 
 def refuse_lengths_as_y(X, y) -> None:
-    """`y` is ignored, but lengths in its place would be lost without a word."""
-    if y is None or np.ndim(y) != 1 or sp.issparse(X) or not hasattr(X, "__len__") or len(y) == len(X):
+    """Refuse lengths in the place of `y`, which is ignored: they would be lost without a word."""
+    rows = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
+    if y is None or np.ndim(y) != 1 or rows is None or len(y) == rows:
         return
     raise ValueError("y has another length than X: the lengths of sequences are passed by name, fit(X, lengths=…)")
 
@@ -49,14 +50,14 @@ def _is_list(X, emission: str) -> bool:
         return any(isinstance(part, np.ndarray) or len(part) != 1 for part in X)
     if depths == {1} and len({len(part) for part in X}) > 1:
         raise ValueError(
-            "X is a list of rows of unequal lengths: pass a list of tables with a row a step and a column a "
-            "measurement, [[[x] for x in sequence] for sequence in X] if there is one"
+            "X is a list of rows of unequal lengths: pass a list of tables with a row per step and a column "
+            "per measurement, [[[x] for x in sequence] for sequence in X] if there is one"
         )
     return depths == {2}
 
 
 def _depth(part) -> int:
-    """How deeply a part of a list is nested: 0 for a number, 1 for a list of numbers, and so on."""
+    """Count how deeply a part of a list is nested: 0 for a number, 1 for a list of numbers, and so on."""
     if isinstance(part, list | tuple):
         return 1 + max(map(_depth, part[:1]), default=0)
     return np.ndim(part)
@@ -67,7 +68,7 @@ def _stacked(sequences) -> tuple[NDArray, NDArray]:
     parts = [part[:, None] if part.ndim == 1 else part for part in parts]
     for i, part in enumerate(parts):
         if part.ndim != 2:
-            raise ValueError(f"sequence {i} of X has {part.ndim} dimensions: each must be a table with a row a step")
+            raise ValueError(f"sequence {i} of X has {part.ndim} dimensions: each must be a table with a row per step")
         if not len(part):
             raise ValueError(f"sequence {i} of X has no steps: leave it out")
         if part.shape[1] != parts[0].shape[1]:
@@ -87,7 +88,7 @@ def _checked_lengths(lengths, n: int) -> NDArray:
         return np.array([n], dtype=np.int64)
     given = np.asarray(lengths)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-        raise ValueError(f"lengths must be a list of whole numbers, one a sequence, got {lengths!r}")
+        raise ValueError(f"lengths must be a list of whole numbers, one per sequence, got {lengths!r}")
     if (given < 1).any():
         raise ValueError(f"lengths must be at least 1, but sequence {int((given < 1).argmax())} has none: leave it out")
     if int(given.sum()) != n:
@@ -96,7 +97,7 @@ def _checked_lengths(lengths, n: int) -> NDArray:
 
 
 def check_symbols(X: NDArray, n_states: int, n_symbols: int | None) -> int:
-    """The number of symbols, found if it is None; raises unless X is one column of symbols 0 … n_symbols − 1."""
+    """Find the number of symbols if it is None; raise unless X is one column of symbols 0 … n_symbols − 1."""
     if X.shape[1] != 1:
         raise ValueError(f"emission='discrete' takes one column of symbols, but X has {X.shape[1]} columns")
     seen = X[~np.isnan(X)]

@@ -1,4 +1,4 @@
-"""Forward–backward over all segments: the sums that Baum–Welch needs, and what each step says of its state."""
+"""Run forward–backward over all segments: the sums that Baum–Welch needs, and what each step says of its state."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.group.hmm_boundaries import agree, from_before, from_both, settle
-from unweave.group.hmm_chain import Chain, Filtered, filtered, keep_ends, rows_of
-from unweave.group.hmm_segments import Lanes, Segments
+from unweave.group.markov.chain import Chain, Filtered, filtered, keep_ends, rows_of
+from unweave.group.markov.segments import Lanes, Segments, agree, from_before, from_both, until_agreed
 from unweave.kernels.markov import backward
 
 Answer = TypeVar("Answer")
@@ -20,7 +19,7 @@ Answer = TypeVar("Answer")
 
 @dataclass
 class Sums:
-    """Expected counts under the posterior: first states, moves from state to state, and sums of the emission."""
+    """Hold expected counts under the posterior: first states, moves from state to state, and sums of the emission."""
 
     log_likelihood: float
     start: NDArray
@@ -30,7 +29,7 @@ class Sums:
 
 @dataclass
 class _Pack:
-    """The segments that run together, on their way through both passes; `arrived` are the values at their far ends."""
+    """Take the segments that run together through both passes; `arrived` are the values at their far ends."""
 
     X: NDArray
     chain: Chain
@@ -75,7 +74,7 @@ def _packs(X: NDArray, chain: Chain, segments: Segments, work: Callable[[_Pack],
 def _both_ways(
     X: NDArray, chain: Chain, segments: Segments, run_up: int, work: Callable[[_Pack, Iterator], Answer]
 ) -> tuple[list[Answer], int]:
-    """`work` on the blocks of every pack as they come back; the answers and the run-up that was needed."""
+    """Call `work` on the blocks of every pack as they come back; return its answers and the run-up that was needed."""
     inner = np.flatnonzero(~segments.opens)
 
     def attempt(run_up: int) -> tuple[list[Answer], bool]:
@@ -89,11 +88,11 @@ def _both_ways(
         agreed = agree(before[:, inner], last[:, inner - 1]) and agree(after[:, inner - 1], first[:, inner])
         return answers, agreed
 
-    return settle(attempt, run_up)
+    return until_agreed(attempt, run_up)
 
 
 def expected_sums(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> tuple[Sums, int]:
-    """The E-step of Baum–Welch: nothing of the length of X is kept, only sums."""
+    """Take the E-step of Baum–Welch: nothing of the length of X is kept, only sums."""
     k = chain.n_states
 
     def work(pack: _Pack, blocks: Iterator) -> Sums:
@@ -120,7 +119,7 @@ def expected_sums(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> 
 
 
 def posterior(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDArray:
-    """p(state | all rows of the sequence) for every row, in the type of X."""
+    """Compute p(state | all rows of the sequence) for every row, in the type of X."""
     out = np.empty((len(X), chain.n_states), X.dtype)
 
     def work(pack: _Pack, blocks: Iterator) -> None:
@@ -133,7 +132,7 @@ def posterior(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDAr
 
 
 def step_scores(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> NDArray:
-    """log p(row | rows before it in its sequence) for every row."""
+    """Compute log p(row | rows before it in its sequence) for every row."""
     out = np.empty(len(X))
 
     inner = np.flatnonzero(~segments.opens)
@@ -150,11 +149,11 @@ def step_scores(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> ND
         _packs(X, chain, segments, work)
         return None, agree(before[:, inner], last[:, inner - 1])
 
-    settle(attempt, run_up)
+    until_agreed(attempt, run_up)
     return out
 
 
 def _live(lanes: Lanes, block: Filtered) -> tuple[NDArray, NDArray]:
-    """(step, lane) of every entry of a block that is a row."""
+    """Find (step, lane) of every entry of a block that is a row."""
     step, lane = np.nonzero(block.first + np.arange(block.norm.shape[0])[:, None] < lanes.length)
     return step, lane

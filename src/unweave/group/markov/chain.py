@@ -1,43 +1,46 @@
-"""A hidden Markov chain with its parameters, and its recursions over lanes of rows."""
+"""Hold the parameters of a hidden Markov chain, and run its recursions over lanes: stretches of rows side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.group.hmm_segments import Lanes
+from unweave.group.markov.emissions import Emission
 from unweave.kernels.markov import below_top, forward, retreat, take_lanes
+from unweave.kernels.markov_paths import walk
 
 # Densities below e^-230 of the best state's count as that: no chain of finite numbers then meets a step of
 # probability zero, and every product stays far from the smallest float.
 FAINTEST = -230.0
+LANES = 64  # segments that run side by side in one call of a kernel
+STEPS = 32  # steps of a block: its arrays stay in the cache from the densities to the sums
 
 
-class Emission(Protocol):
-    """What a state shows: log-densities of a block of columns, and the sums that a better emission is made from."""
+@dataclass(frozen=True)
+class Lanes:
+    """Name stretches of rows that run side by side: ``begin[l] … begin[l] + length[l]``."""
 
-    def logs(self, x: NDArray) -> NDArray: ...
+    begin: NDArray
+    length: NDArray
 
-    def zeros(self) -> NDArray: ...
+    @property
+    def steps(self) -> int:
+        return int(self.length.max(initial=0))
 
-    def add(self, sums: NDArray, x: NDArray, gamma: NDArray) -> None: ...
+    def __len__(self) -> int:
+        return len(self.begin)
 
-    def improved(self, sums: NDArray, prior: float) -> Emission: ...
-
-    def log_prior(self, prior: float) -> float: ...
-
-    def n_parameters(self) -> int: ...
-
-    def draw(self, states: NDArray, rng: np.random.Generator) -> NDArray: ...
+    def blocks(self) -> list[tuple[int, int]]:
+        """Ranges of steps that are worked on at a time."""
+        return [(first, min(first + STEPS, self.steps)) for first in range(0, self.steps, STEPS)]
 
 
 @dataclass
 class Chain:
-    """Parameters of the model: p(first state), p(next state | state), p(row | state)."""
+    """Hold the parameters of the model: p(first state), p(next state | state), p(row | state)."""
 
     start: NDArray
     transition: NDArray
@@ -55,7 +58,7 @@ class Chain:
 
 @dataclass
 class Filtered:
-    """A block of steps after the forward pass: ``alpha[:, 0]`` is the step before it."""
+    """Hold a block of steps after the forward pass: ``alpha[:, 0]`` is the step before it."""
 
     first: int
     b: NDArray  # densities relative to the best state's
@@ -64,20 +67,20 @@ class Filtered:
     norm: NDArray
 
     def step_logs(self, lanes: Lanes) -> NDArray:
-        """log p(row | rows before), zero past the end of a lane."""
+        """Compute log p(row | rows before), zero past the end of a lane."""
         live = self.first + np.arange(len(self.norm))[:, None] < lanes.length
         return np.where(live, np.log(self.norm) + self.top, 0.0)
 
 
 def rows_of(X: NDArray, lanes: Lanes, first: int, last: int) -> NDArray:
-    """The rows of a block of steps, (columns, steps, lanes)."""
+    """Take the rows of a block of steps, (columns, steps, lanes)."""
     x = np.empty((X.shape[1], last - first, len(lanes)))
     take_lanes(X, lanes.begin, lanes.length, first, x)
     return x
 
 
 def densities(X: NDArray, chain: Chain, lanes: Lanes, first: int, last: int) -> tuple[NDArray, NDArray]:
-    """Densities of a block relative to the best state's, and the log-density of that."""
+    """Compute the densities of a block relative to the best state's, and the log-density of that."""
     steps, width = last - first, len(lanes)
     logs = chain.emission.logs(rows_of(X, lanes, first, last).reshape(X.shape[1], -1))
     top = np.empty(steps * width)
@@ -87,7 +90,7 @@ def densities(X: NDArray, chain: Chain, lanes: Lanes, first: int, last: int) -> 
 
 
 def filtered(X: NDArray, chain: Chain, lanes: Lanes, before: NDArray, opens: NDArray) -> Iterator[Filtered]:
-    """The forward pass, block by block.
+    """Run the forward pass, block by block.
 
     `before` (states, lanes) are the filtered probabilities at the step before each lane; a lane that opens a sequence
     has none and begins with the start probabilities.
@@ -104,7 +107,7 @@ def filtered(X: NDArray, chain: Chain, lanes: Lanes, before: NDArray, opens: NDA
 
 
 def last_alpha(X: NDArray, chain: Chain, lanes: Lanes, before: NDArray, opens: NDArray) -> NDArray:
-    """Filtered probabilities at the last step of every lane, (states, lanes)."""
+    """Compute the filtered probabilities at the last step of every lane, (states, lanes)."""
     end = np.empty_like(before)
     for block in filtered(X, chain, lanes, before, opens):
         keep_ends(block, lanes, end)
@@ -119,9 +122,27 @@ def keep_ends(block: Filtered, lanes: Lanes, end: NDArray) -> None:
 
 
 def message_before(X: NDArray, chain: Chain, lanes: Lanes, after: NDArray) -> NDArray:
-    """What the rows of every lane, and `after` beyond its end, say of the state at the step before it."""
+    """Compute what the rows of every lane, and `after` beyond its end, say of the state at the step before it."""
     message = after.copy()
     for first, last in reversed(lanes.blocks()):
         b, _ = densities(X, chain, lanes, first, last)
         retreat(b, chain.transition, lanes.length, first, message)
     return message
+
+
+def draw(chain: Chain, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Draw one sequence of `n` steps: its rows and its states."""
+    states = np.empty(n, np.int64)
+    ends = np.cumsum(chain.transition, axis=1)
+    walk(np.cumsum(chain.start) / chain.start.sum(), ends / ends[:, -1:], rng.random(n), states)
+    return chain.emission.draw(states, rng), states
+
+
+def shares(counts: NDArray, prior: float, former: NDArray) -> NDArray:
+    """Turn each row of `counts` plus `prior` into shares; a row of zeros keeps its former shares.
+
+    >>> shares(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0, np.full((2, 2), 0.5)).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    total = (counts + prior).sum(axis=-1, keepdims=True)
+    return np.where(total > 0, (counts + prior) / np.where(total > 0, total, 1.0), former)
