@@ -33,7 +33,7 @@ def load(folder: Path, size: str) -> Start:
 
 
 def ours(data: Start, target: float | None) -> Fit:
-    from unweave.group.gaussian_mixture import GaussianMixture
+    from unweave.group.mixtures.gaussian import GaussianMixture
 
     init = {"weights": data.weights, "means": data.means, "covariances": data.covariances}
     model = GaussianMixture(K, init=init, tol=0, max_iter=STEPS + 1).fit(data.X)

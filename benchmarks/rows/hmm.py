@@ -38,7 +38,7 @@ def load(folder: Path, size: str, *, kind: str) -> Sequence:
 
 
 def _model(data: Sequence, **options: Any):
-    from unweave.group.hidden_markov import HiddenMarkov
+    from unweave.group.markov.model import HiddenMarkov
 
     priors = {"start_prior": 0.0, "transition_prior": 0.0, "emission_prior": 0.0}
     return HiddenMarkov(K, covariance_type=data.kind, init=data.start, tol=0, **priors, **options)

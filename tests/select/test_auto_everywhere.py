@@ -155,7 +155,7 @@ def test_sequences_stay_sequences(rng):
 
 
 def test_a_long_chain_is_looked_at_in_stretches():
-    from unweave.group.hmm_choice import stretches
+    from unweave.group.markov.choice import stretches
 
     rows, lengths = np.arange(30_000.0)[:, None], np.array([10_500, 19_500])
     found = stretches(rows, lengths)
