@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from unweave.group.soft_clustering import SoftClustering
-from unweave.group.soft_penalty import NearSimplex
+from unweave.group.soft.codes import NearSimplex
+from unweave.group.soft.model import SoftClustering
 from unweave.penalties import Simplex
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

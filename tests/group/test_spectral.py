@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from unweave.group.spectral import SpectralClustering
-from unweave.group.spectral_graph import MOST_ROWS, normalised_cut, smoothest
+from unweave.group.spectral.graph import MOST_ROWS, normalised_cut, smoothest
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

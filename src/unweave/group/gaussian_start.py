@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import numbers
 from unweave.group import gaussian_shapes as shapes
-from unweave.group.centres import trial_centres
 from unweave.group.em import EM, Rows
 from unweave.group.gaussian_family import GaussianFamily, label_moments
+from unweave.group.kmeans.inside import trial_centres
 
 STARTS = ("k-means", "random")
 _SAMPLE = 20_000  # rows that a start is made from
@@ -40,7 +40,7 @@ def sample_rows(rows: Rows, most: int, rng: np.random.Generator) -> tuple[NDArra
 
 def nearest(X: NDArray, centres: NDArray) -> NDArray:
     """The nearest centre of every row."""
-    from unweave.solve.lloyd import assign
+    from unweave.group.kmeans.lloyd import assign
 
     return assign(np.ascontiguousarray(X), np.ascontiguousarray(centres))[0]
 

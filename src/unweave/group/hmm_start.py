@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from unweave.group.centres import plain_kmeans, trial_centres
 from unweave.group.hmm_baum_welch import shares
 from unweave.group.hmm_chain import Chain, Emission
 from unweave.group.hmm_discrete import Symbols
 from unweave.group.hmm_gaussian import GAUSSIANS, ROUNDING, Spread
-from unweave.solve.lloyd import assign
+from unweave.group.kmeans.inside import plain_kmeans, trial_centres
+from unweave.group.kmeans.lloyd import assign
 
 _SAMPLE = 20_000  # rows that k-means sees
 _BLOCK = 1 << 15

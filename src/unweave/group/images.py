@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, number, whole
 from unweave.group.kmeans import KMeans
+from unweave.group.kmeans.passes import assign
 from unweave.parallel import single_blas
-from unweave.solve.lloyd import assign
 
 _FITTED = 2**17  # pixels that a fit looks at; the others are only given their nearest centre
 _BLOCK = 2**18  # pixels turned into numbers at a time

@@ -37,6 +37,7 @@ class Objective:
     squared = False  # the loss is ½(x − p)², weighted or not
     reweights = False
     in_blocks = False
+    fills_if_shifted = False  # the table leaves out its zeros, and would be an array once a row is taken off it
 
     # -- what a storage must say ---------------------------------------------------------------------------------
 
@@ -83,6 +84,10 @@ class Objective:
     def shifted(self, row: NDArray) -> Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
         raise NotImplementedError("an objective defines shifted")
+
+    def rows_divided(self, numbers: NDArray) -> Objective:
+        """The table with every row divided by a number of its own."""
+        raise NotImplementedError("this objective does not divide its rows")
 
     def values_and_seen(self) -> tuple[Any, Any]:
         """The table and the weights of what is seen (0 = not seen; None: all ones), stored as the table is, float64."""

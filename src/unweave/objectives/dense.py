@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.storage import divide_rows
 from unweave.linalg.products import gram, matmul, row_squared_norms, squared_norm
 from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
@@ -54,6 +55,9 @@ class Dense(Objective):
         if self.weights is not None:
             less[self.weights == 0] = 0
         return Dense(less, self.loss, self.weights)
+
+    def rows_divided(self, numbers):
+        return Dense(divide_rows(self.X, numbers), self.loss, self.weights)
 
     def values_and_seen(self):
         weights = None if self.weights is None else self.weights.astype(np.float64)
