@@ -7,8 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.storage import as_dense, row_squares
-from unweave.group.kmeans.labels import nearest_by_entries, rows_for_empty
+from unweave.group.kmeans.labels import nearest_by_entries
 from unweave.group.kmeans.lloyd import CentreScheme, Place
+from unweave.group.kmeans.passes import rows_for_empty
 from unweave.objectives import Objective
 from unweave.solve.start import row_mixture, spread_rows
 

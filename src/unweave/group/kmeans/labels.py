@@ -1,4 +1,4 @@
-"""Work with centres that are found already: labels and losses of rows, codes, and rows for clusters left empty."""
+"""Work with centres that are found already: labels and losses of rows, and codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from unweave.group.kmeans.passes import assign
 from unweave.group.large.blocks import RowBlocks
 from unweave.linalg.products import matmul
 from unweave.objectives import Objective
-from unweave.objectives.models import Quadratic, RowModel
 from unweave.penalties import OneHot
 from unweave.solve.warn import warn_user
 from unweave.updates import Effort, Half, Nearest
@@ -39,14 +38,7 @@ def nearest_by_entries(objective: Objective, centres: NDArray) -> tuple[NDArray,
     """Find the centre of least loss for every row (over the entries seen), and that loss."""
     model = objective.rows_given(np.ascontiguousarray(centres))
     U = Nearest()(model, np.zeros((objective.shape[0], len(centres)), dtype=objective.dtype), Half(OneHot()), Effort())
-    losses = _row_losses(model, U)
-    return U.argmax(axis=1).astype(np.int32), np.maximum(losses, 0) if isinstance(model, Quadratic) else losses
-
-
-def _row_losses(model: RowModel, U: NDArray) -> NDArray:
-    """Compute the loss of every row; a model of summaries leaves out half of the row's own square."""
-    losses = model.row_values(U)
-    return losses + 0.5 * model.row_norms() if isinstance(model, Quadratic) else losses
+    return U.argmax(axis=1).astype(np.int32), np.maximum(model.row_losses(U), 0)
 
 
 def nearest_in_blocks(rows: RowBlocks, points: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
@@ -58,25 +50,6 @@ def nearest_in_blocks(rows: RowBlocks, points: NDArray) -> Iterator[tuple[NDArra
             n += len(block)
     if not n:
         raise ValueError("X has no rows: 0 samples; give at least one")
-
-
-def rows_for_empty(empty: NDArray, labels: NDArray, costs: NDArray, spare: NDArray) -> tuple[NDArray[np.intp], NDArray]:
-    """Pick a row for each empty cluster: the costliest first, none that costs nothing or is the last of its own.
-
-    `spare` counts the rows of each cluster and is changed. Returns the rows and the clusters that they go to; fewer
-    than are empty where rows run out.
-
-    >>> rows_for_empty(np.array([2]), np.array([0, 0, 1]), np.array([1.0, 3.0, 9.0]), np.array([2, 1, 0]))
-    (array([1]), array([2]))
-    """
-    given: list[int] = []
-    for i in np.argsort(-costs, kind="stable"):
-        if len(given) == len(empty) or costs[i] == 0.0:
-            break
-        if spare[labels[i]] > 1:
-            spare[labels[i]] -= 1
-            given.append(i)
-    return np.array(given, dtype=np.intp), empty[: len(given)]
 
 
 def total(losses: NDArray, weights: NDArray | None) -> float:
@@ -119,7 +92,7 @@ def all_losses(objective: Objective, Z: NDArray) -> NDArray:
         return _array_losses(objective.X, Z)
     ones = np.ones((objective.shape[0], 1), dtype=objective.dtype)
     models = (objective.rows_given(np.ascontiguousarray(centre[None])) for centre in Z)
-    return np.column_stack([_row_losses(model, ones) for model in models])
+    return np.column_stack([model.row_losses(ones) for model in models])
 
 
 def _array_losses(X: NDArray, Z: NDArray) -> NDArray:

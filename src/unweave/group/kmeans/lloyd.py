@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from unweave import parallel
-from unweave.group.kmeans.labels import rows_for_empty
 from unweave.group.kmeans.passes import (
     LongRows,
     ShortRows,
@@ -16,6 +15,7 @@ from unweave.group.kmeans.passes import (
     choose_pass,
     chunk_rows,
     row_norms,
+    rows_for_empty,
     squares_to_own,
 )
 from unweave.group.kmeans.start import kmeans_plus_plus

@@ -176,18 +176,15 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         """Find the centres of rows in memory, label them, and publish."""
         problem = self._problem(learned.loss, objective.shape, learned.mixed)
         check_size(problem, *objective.shape)
-        run, metric = Run(self, objective, weights), metric_of(self.metric)
-        centres, start = first_centres(objective, problem.n_components, self.init, metric, weights, run.rng)
-        repair, tol = wants_repair(self.repair, self.init), number(self.tol, "tol")
-        scheme, reasons = choose_scheme(objective, centres, weights, metric, repair, tol, run.rng)
-        words = (scheme.title, "nearest component", "means", start, reasons)
-        state = run.through(scheme, Plan(describe(objective, problem), *words))
+        run = Run(self, objective, weights)
+        scheme, plan = self._choose(objective, problem, weights, run.rng)
+        state = run.through(scheme, plan)
         Z, labels, value = state["centres"], state["labels"], run.history.objective[-1]
         if scheme.by_centre:
             order = np.lexsort(Z.T[::-1])
             Z, labels = np.ascontiguousarray(Z[order]), np.argsort(order).astype(np.int32)[labels]
-        # Lloyd leaves a tie as it was: so do copies of a row that two equal centres have won.
-        if metric.ties or state["moved"] or any_alike(Z):
+        # Lloyd leaves a tie as it was. Boolean rows often tie, and so do copies of a row that two equal centres share.
+        if metric_of(self.metric).ties or state["moved"] or any_alike(Z):
             labels, losses = nearest(objective, Z)
             value = total(losses, weights)
         self._learned, self._sentence, self._left, self._stream = learned, problem, Nearest(), None
@@ -197,6 +194,17 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
         self.inertia_, self.reconstruction_err_ = float(2 * value), float(np.sqrt(2 * value))
         run.close(float(value), self._proof(objective, scheme, weights, float(value)))
         warn_of_empty(labels, len(Z), counted)
+
+    def _choose(
+        self, objective: Objective, problem: Problem, weights: NDArray | None, rng
+    ) -> tuple[CentreScheme, Plan]:
+        """Choose where to begin and which scheme takes the steps, and say why."""
+        metric, tol = metric_of(self.metric), number(self.tol, "tol")
+        centres, start = first_centres(objective, problem.n_components, self.init, metric, weights, rng)
+        repair = wants_repair(self.repair, self.init)
+        scheme, reasons = choose_scheme(objective, centres, weights, metric, repair, tol, rng)
+        words = (scheme.title, "nearest component", "means", start, reasons)
+        return scheme, Plan(describe(objective, problem), *words)
 
     def _publish(self, problem, Z):
         super()._publish(problem, Z)

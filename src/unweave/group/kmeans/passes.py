@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave import parallel
 from unweave.kernels.lloyd import own_squares, row_squares
@@ -21,24 +22,24 @@ DIRECT_SHARE = 0.2  # a distance alone costs about five times its share of a mat
 
 
 def chunk_rows(d: int, k: int, most: int) -> int:
-    """Rows of a chunk: a few milliseconds of distances, whatever the shape."""
+    """Choose the rows of a chunk: a few milliseconds of distances, whatever the shape."""
     return int(max(64, min(most, 2**27 // max(1, k * d))))
 
 
 def product_error(d: int, dtype: np.dtype) -> float:
-    """Error of ``|x|^2 - 2 x.c + |c|^2`` relative to ``|x|^2 + |c|^2`` (Higham's square-root rule, with a margin)."""
+    """Bound the error of ``|x|^2 - 2 x.c + |c|^2`` relative to ``|x|^2 + |c|^2`` (Higham's square-root rule)."""
     return float(np.finfo(dtype).eps) * (4.0 + np.sqrt(d))
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
-    """Squared norms of the rows, in float64."""
+    """Compute the squared norms of the rows, in float64."""
     norms = np.empty(len(X))
     parallel.run(lambda start, stop: row_squares(X, norms, start, stop), len(X), chunk_rows(X.shape[1], 1, 2**16))
     return norms
 
 
 def squares_to_own(X: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Squared distance of each row to the centre of its label, from differences, in float64."""
+    """Compute the squared distance of each row to the centre of its label, from differences, in float64."""
     squares = np.empty(len(X))
     size = chunk_rows(X.shape[1], 1, 2**16)
     parallel.run(lambda start, stop: own_squares(X, centres, labels, squares, start, stop), len(X), size)
@@ -46,7 +47,7 @@ def squares_to_own(X: np.ndarray, centres: np.ndarray, labels: np.ndarray) -> np
 
 
 def padded(centres: np.ndarray) -> np.ndarray:
-    """Rows with zero columns up to a multiple of four, as kernels of tiles want them."""
+    """Pad rows with zero columns up to a multiple of four, as kernels of tiles want them."""
     k, d = centres.shape
     wide = np.zeros((k, -(-d // 4) * 4), centres.dtype)
     wide[:, :d] = centres
@@ -54,7 +55,7 @@ def padded(centres: np.ndarray) -> np.ndarray:
 
 
 def tiled(centres: np.ndarray) -> np.ndarray:
-    """Centres as :mod:`unweave.kernels.lloyd_low` wants them: an even number, one of them infinitely far if need be.
+    """Lay centres out as :mod:`unweave.kernels.lloyd_low` wants them: an even number, one infinitely far if need be.
 
     >>> tiled(np.array([[1.0, 2.0]]))
     array([[ 1.,  2.,  0.,  0.],
@@ -65,7 +66,7 @@ def tiled(centres: np.ndarray) -> np.ndarray:
 
 
 def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest centre of each row of X (int32) and its squared distance: the left half-step alone.
+    """Find the nearest centre of each row of X (int32) and its squared distance: the left half-step alone.
 
     Every row is decided by sums of squared differences wherever rounding matters, so its answer does not depend on the
     other rows. X and centres are C-contiguous and of one dtype.
@@ -112,8 +113,27 @@ def assign(X: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return labels, squares_to_own(X, centres, labels).astype(X.dtype, copy=False)
 
 
+def rows_for_empty(empty: NDArray, labels: NDArray, costs: NDArray, spare: NDArray) -> tuple[NDArray[np.intp], NDArray]:
+    """Pick a row for each empty cluster: the costliest first, none that costs nothing or is the last of its own.
+
+    `spare` counts the rows of each cluster and is changed. Returns the rows and the clusters that they go to; fewer
+    than are empty where rows run out.
+
+    >>> rows_for_empty(np.array([2]), np.array([0, 0, 1]), np.array([1.0, 3.0, 9.0]), np.array([2, 1, 0]))
+    (array([1]), array([2]))
+    """
+    given: list[int] = []
+    for i in np.argsort(-costs, kind="stable"):
+        if len(given) == len(empty) or costs[i] == 0.0:
+            break
+        if spare[labels[i]] > 1:
+            spare[labels[i]] -= 1
+            given.append(i)
+    return np.array(given, dtype=np.intp), empty[: len(given)]
+
+
 class PassChoice(NamedTuple):
-    """How the nearest centres are found: the method, the number of lower bounds a row, and why."""
+    """Say how the nearest centres are found: the method, the number of lower bounds per row, and why."""
 
     method: str
     groups: int
@@ -124,13 +144,13 @@ def choose_pass(n: int, d: int, k: int) -> PassChoice:
     """Choose the pass over the rows for `n` rows of `d` columns and `k` centres.
 
     >>> print(choose_pass(1_000_000, 16, 64).why)
-    16 columns fit a tile in cache: distances of 256 rows at once, two bounds a row (Hamerly)
+    16 columns fit a tile in cache: distances of 256 rows at once, two bounds per row (Hamerly)
     >>> choose_pass(60_000, 784, 100)[:2]
     ('high', 100)
     """
     if d <= LOW_WIDTH:
         return PassChoice(
-            "low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds a row (Hamerly)"
+            "low", 1, f"{d} columns fit a tile in cache: distances of 256 rows at once, two bounds per row (Hamerly)"
         )
     room = max(1, BOUND_BYTES // (4 * n))
     if k <= max(room, 2 * d):
@@ -144,18 +164,18 @@ def choose_pass(n: int, d: int, k: int) -> PassChoice:
     return PassChoice(
         "high",
         groups,
-        f"{d} columns make a distance dear and {k} bounds a row take too much memory: "
+        f"{d} columns make a distance dear and {k} bounds per row take too much memory: "
         f"matrix products first, then bounds for {groups} groups of centres (Yinyang)",
     )
 
 
 def slack_of(d: int) -> float:
-    """Relative error allowed for a computed distance stored in float32; sums run in at least eight lanes."""
+    """Choose the relative error allowed for a computed distance stored in float32; sums run in at least eight lanes."""
     return 6e-8 * (16.0 + 4.0 * np.sqrt(d))
 
 
 def half_distances(centres: np.ndarray, n: int) -> np.ndarray:
-    """Half the distances between centres (k×k, infinite diagonal), rounded down; zeros if they cost too much to pay."""
+    """Halve the distances between centres (k×k, infinite diagonal), rounded down; zeros if that costs too much."""
     k, d = centres.shape
     if 4 * k > n or k > 4096:
         return np.zeros((k, k), np.float32)
@@ -169,7 +189,7 @@ def half_distances(centres: np.ndarray, n: int) -> np.ndarray:
 
 
 def rounded_up(path: np.ndarray) -> np.ndarray:
-    """float64 path lengths as float32, never smaller; never denormal, which would cost a kernel ten times its time."""
+    """Round path lengths up to float32; never to denormals, which would cost a kernel ten times its time."""
     path = np.asarray(path)
     with np.errstate(over="ignore"):  # infinity is never smaller
         up = np.maximum(np.nextafter(path.astype(np.float32), np.float32(np.inf)), np.finfo(np.float32).tiny)
@@ -177,13 +197,13 @@ def rounded_up(path: np.ndarray) -> np.ndarray:
 
 
 class ShortRows:
-    """Short rows: two bounds a row, and tiles of rows against all the centres where the bounds fail."""
+    """Find the nearest centres of short rows: two bounds per row, and tiles against all centres where these fail."""
 
     def __init__(self, X: np.ndarray, k: int, groups: int, norms: np.ndarray):
         self.X, self.k = X, k
 
     def start(self, centres: np.ndarray) -> dict:
-        """Bounds that say nothing yet."""
+        """Make bounds that say nothing yet."""
         n = len(self.X)
         return {
             "upper": np.full(n, np.inf, np.float32),
@@ -201,11 +221,11 @@ class ShortRows:
         state["upper"][rows], state["lower"][rows] = np.inf, -np.inf
 
     def moved(self, state: dict, steps: np.ndarray) -> dict:
-        """The paths after every centre went `steps`."""
+        """Lengthen the paths after every centre went `steps`."""
         return {"path": state["path"] + steps, "far": state["far"] + steps.max()}
 
     def labels(self, state: dict, centres: np.ndarray, old: np.ndarray) -> np.ndarray:
-        """The nearest centre of each row."""
+        """Find the nearest centre of each row."""
         X, (n, d) = self.X, self.X.shape
         new = np.empty(n, np.int32)
         half = half_distances(centres, n).min(axis=1)
@@ -220,14 +240,14 @@ class ShortRows:
 
 
 class LongRows:
-    """Long rows: a lower bound for each row and group of centres, matrix products where many of them fail."""
+    """Find the nearest centres of long rows: a bound for each row and group of centres, products where many fail."""
 
     def __init__(self, X: np.ndarray, k: int, groups: int, norms: np.ndarray):
         self.X, self.k, self.groups, self.norms = X, k, groups, norms.astype(X.dtype)
         self.padded = -(-groups // LANES) * LANES
 
     def start(self, centres: np.ndarray) -> dict:
-        """Groups of centres, and bounds that say nothing yet."""
+        """Make groups of centres, and bounds that say nothing yet."""
         group = _grouped(centres, self.groups)
         members = np.argsort(group, kind="stable").astype(np.int32)
         return {"group": group, "members": members, **self._empty()}
@@ -253,7 +273,7 @@ class LongRows:
         state["lower"][rows, : self.groups] = -np.inf
 
     def moved(self, state: dict, steps: np.ndarray) -> dict:
-        """The paths after every centre went `steps`; a group goes as far as its fastest member."""
+        """Lengthen the paths after every centre went `steps`; a group goes as far as its fastest member."""
         longest = np.zeros(self.padded)
         np.maximum.at(longest, state["group"], steps)
         return {"path": state["path"] + steps, "group_path": state["group_path"] + longest}
@@ -261,7 +281,7 @@ class LongRows:
     def _separations(
         self, centres: np.ndarray, members: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Half the distance of each centre to the nearest other one, and to each group."""
+        """Compute half the distance of each centre to the nearest other one, and to each group."""
         gaps = half_distances(centres, len(self.X))
         apart = np.full((self.k, self.padded), np.inf, np.float32)
         if self.groups == self.k:
@@ -271,7 +291,7 @@ class LongRows:
         return gaps.min(axis=1), apart
 
     def labels(self, state: dict, centres: np.ndarray, old: np.ndarray) -> np.ndarray:
-        """The nearest centre of each row."""
+        """Find the nearest centre of each row."""
         X, norms, (n, d), k = self.X, self.norms, self.X.shape, self.k
         new = np.empty(n, np.int32)
         group, members = state["group"], state["members"]
@@ -298,7 +318,7 @@ class LongRows:
 
 
 def _grouped(centres: np.ndarray, groups: int) -> np.ndarray:
-    """Centres that lie together share a bound: a little plain k-means on the centres, no group left empty."""
+    """Group centres that lie together, which share a bound: a little plain k-means, no group left empty."""
     k = len(centres)
     if groups == k:
         return np.arange(k, dtype=np.int32)
@@ -311,8 +331,7 @@ def _grouped(centres: np.ndarray, groups: int) -> np.ndarray:
         sums = np.zeros_like(middles)
         np.add.at(sums, group, C)
         middles = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], middles)
-    for empty in np.flatnonzero(counts == 0):
-        donor = np.flatnonzero(group == counts.argmax())[-1]
-        counts[group[donor]] -= 1
-        group[donor], counts[empty] = empty, 1
+    costs = 1.0 + np.maximum(np.einsum("ij,ij->i", C, C) + squares.min(axis=1), 0.0)  # copies too may be given away
+    rows, after = rows_for_empty(np.flatnonzero(counts == 0), group, costs, counts)
+    group[rows] = after
     return group.astype(np.int32)

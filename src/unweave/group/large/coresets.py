@@ -93,7 +93,7 @@ def draw_coreset(rows: RowBlocks | OpenedRows, m: int, weights: NDArray | None, 
     if not n:
         raise ValueError("X has no rows: 0 samples; give at least one")
     if weights is not None and len(weights) != n:
-        raise ValueError(f"sample_weight must hold one number a row: X has {n} rows, it has {len(weights)}")
+        raise ValueError(f"sample_weight must hold one number per row: X has {n} rows, it has {len(weights)}")
     if n <= m:
         return _everything(rows, weights, n)
     # The chances add up to one up to rounding only: no draw may fall behind the last row.
@@ -112,7 +112,7 @@ def _with_weights(rows: RowBlocks | OpenedRows, weights: NDArray | None) -> Iter
     for block in rows:
         part = np.ones(1) if weights is None else weights[first : first + len(block)]
         if weights is not None and len(part) < len(block):
-            raise ValueError(f"sample_weight must hold one number a row: X has more rows than {len(weights)}")
+            raise ValueError(f"sample_weight must hold one number per row: X has more rows than {len(weights)}")
         if len(block):
             yield first, block, part, int(weights is not None)
         first += len(block)

@@ -117,7 +117,7 @@ class OnePass(Scheme):
     rises = True  # each block brings rows that no cluster has seen
 
     def begin(self, rng=None) -> dict:
-        """Nothing is read yet."""
+        """Make the state before anything is read."""
         rng = np.random.default_rng(0) if rng is None else rng
         none = Sets.empty(0, self.rows.n_columns)
         retained = np.empty((0, self.rows.n_columns), self.rows.dtype)

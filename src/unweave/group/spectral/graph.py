@@ -15,7 +15,7 @@ _SMALL = 600  # nodes up to which all eigenvectors are found at once
 
 
 def for_copies(W: NDArray | sp.csr_array, copies: NDArray) -> NDArray | sp.csr_array:
-    """Count affinities to distinct rows as many times as there are rows equal to it."""
+    """Count the affinity to each distinct row as many times as there are rows equal to it."""
     return W if (copies == 1).all() else W @ sp.diags_array(copies)
 
 

@@ -88,9 +88,9 @@ class Ward(Joining):
     made, and a cluster's nearest stays nearest until it is itself joined: only clusters whose nearest was joined look
     again, many at a time.
 
-    A cluster is known by the number of one of its rows: a joins b, b < a is kept, a is gone. ``partner`` and ``near``
-    are the nearest cluster and how near, for clusters that are not ``stale``. The working memory belongs to the scheme;
-    a state from elsewhere (a checkpoint) is brought about by making its joins again.
+    A cluster is known by the number of one of its rows: of a join a < b, a stays and b is gone. ``partner`` and
+    ``near`` are the nearest cluster and how near, for clusters that are not ``stale``. The working memory belongs to
+    the scheme; a state from elsewhere (a checkpoint) is brought about by making its joins again.
 
     References: J. H. Ward, "Hierarchical grouping to optimize an objective function", J. Am. Stat. Assoc. 58 (1963).
     D. Müllner, "Modern hierarchical, agglomerative clustering algorithms" (2011); F. Murtagh, Comput. J. 26 (1983), for
