@@ -147,9 +147,9 @@ class KMeans(Counting, ClusterMixin, BaseFactorization):
             if self.coreset is None:
                 self._fit_rows(objective, learned, weights, counted)
             else:
-                few = on_coreset(self.coreset, self._number(), objective, weights, self.random_state)
-                self._fit_rows(few.objective, learned, few.weights, counted)
-                few.label_all(self, objective, weights)
+                drawn = on_coreset(self.coreset, self._number(), objective, weights, self.random_state)
+                self._fit_rows(drawn.objective, learned, drawn.weights, counted)
+                drawn.label_all(self, objective, weights)
             self._sums = sums_of(self.cluster_centers_, self.labels_, weights)
         return self
 

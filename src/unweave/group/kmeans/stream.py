@@ -85,8 +85,8 @@ def _with_rows(kept: dict, X, labels: NDArray, weights: NDArray | None) -> dict:
 
 
 @dataclass(frozen=True)
-class FewRows:
-    """Hold a few weighted rows that stand for all, as the table that k-means is fitted to."""
+class CoresetRows:
+    """Hold the weighted rows of a coreset, which stand for all, as the table that k-means is fitted to."""
 
     objective: Objective
     weights: NDArray
@@ -97,19 +97,19 @@ class FewRows:
         model.labels_, losses = nearest(objective, Z)
         model.codes_ = None if objective.in_blocks else one_hot(model.labels_, len(Z), Z.dtype)
         _publish_value(model, total(losses, weights))
-        few = f"a coreset of {len(self.weights)} of {objective.shape[0]} rows"
-        model.plan_.reasons.append(f"the centres were fitted to {few}")
+        drawn = f"{len(self.weights)} of {objective.shape[0]} rows"
+        model.plan_.reasons.append(f"the centres were fitted to a coreset of {drawn}")
 
 
-def on_coreset(m, k: int, objective: Objective, weights: NDArray | None, random_state) -> FewRows:
+def on_coreset(m, k: int, objective: Objective, weights: NDArray | None, random_state) -> CoresetRows:
     """Draw a lightweight coreset of m rows to fit k centres to."""
     m = whole(m, "coreset", 1)
     if m < k:
         raise ValueError(f"coreset={m} must be at least n_clusters={k}, better a hundred times as many")
     if not (objective.is_array or objective.in_blocks) or not objective.complete:
         raise ValueError("coreset needs a dense X with every entry observed; leave it out, or pass X.toarray()")
-    few = draw_coreset(OpenedRows(objective), m, weights, generator(random_state))
-    return FewRows(Dense(few.points, objective.loss), few.weights)
+    drawn = draw_coreset(OpenedRows(objective), m, weights, generator(random_state))
+    return CoresetRows(Dense(drawn.points, objective.loss), drawn.weights)
 
 
 def _publish_value(model, value: float) -> None:
