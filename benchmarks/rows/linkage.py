@@ -51,7 +51,7 @@ def _scipy(linkage: str):
 
 def _ours(linkage: str):
     def call(X: Any, target: float | None) -> Fit:
-        from unweave.group.agglomerative import Agglomerative
+        from unweave.group.trees.agglomerative import Agglomerative
 
         return Fit(Agglomerative(64, linkage=linkage).fit(X).distances_)
 

@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from unweave import parallel
-from unweave.solve.lloyd import Lloyd
+from unweave.group.kmeans.lloyd import Lloyd
 
 
 def fashion(folder: Path) -> np.ndarray:
@@ -39,11 +39,11 @@ def ours(X: np.ndarray, start: np.ndarray, iterations: int, threads: int) -> tup
     try:
         with parallel.single_blas():
             scheme = Lloyd(X, len(start))
-            state, steps = scheme.start(start), 0
+            state, steps = scheme.state_at(start), 0
             while steps < (iterations or 1000):
                 state, value = scheme.step(state)
                 steps += 1
-                if scheme.converged(state):
+                if scheme.settled(state):
                     break
     finally:
         parallel.set_num_threads(former)

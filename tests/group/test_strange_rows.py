@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from unweave.group.agglomerative import Agglomerative
-from unweave.group.cure import CURE
-from unweave.group.divisive import Divisive
-from unweave.group.linkage_door import gap_to_others
+from unweave.group.distances import distinct_rows, gap_to_others
+from unweave.group.large.cure import CURE
 from unweave.group.spectral import SpectralClustering
-from unweave.group.spectral_graph import distinct_rows, for_copies
+from unweave.group.spectral.graph import for_copies
+from unweave.group.trees.agglomerative import Agglomerative
+from unweave.group.trees.divisive import Divisive
 from unweave.select import choose
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import shares as slow
-from unweave.group.soft_shares import curvature
+from unweave.group.soft.codes import curvature
 from unweave.kernels.shares import project, shares
 
 

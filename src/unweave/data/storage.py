@@ -71,3 +71,29 @@ def is_array(X) -> bool:
 def take_rows(X, rows):
     """Some rows by number, stored as X is."""
     return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]
+
+
+def row_largest(X) -> NDArray[np.float64]:
+    """The largest absolute entry of every row."""
+    return as_dense(abs(X).max(axis=1)).astype(np.float64).ravel()
+
+
+def divide_rows(X, numbers: NDArray):
+    """X with every row divided by a number of its own, stored and typed as X is.
+
+    >>> divide_rows(sp.csr_array([[0.0, 2.0], [6.0, 0.0]]), np.array([2.0, 3.0])).toarray().tolist()
+    [[0.0, 1.0], [2.0, 0.0]]
+    """
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X / numbers.astype(X.dtype)[:, None])
+    data = X.data / np.repeat(numbers, np.diff(X.indptr)).astype(X.dtype)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def is_sparse(X) -> bool:
+    """Whether a table, or the one inside a named table, leaves out its zeros.
+
+    >>> is_sparse(np.eye(2)), is_sparse(sp.eye_array(2))
+    (False, True)
+    """
+    return sp.issparse(X) or sp.issparse(getattr(X, "X", None))

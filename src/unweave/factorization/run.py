@@ -89,11 +89,11 @@ class Run:
             estimator.plan_ = plan
         return scheme.finish(last)
 
-    def close(self, objective: float, certificate: Certificate | None = None) -> None:
-        """Publish objective and certificate; the checkpoint of a fit that was not interrupted is removed."""
+    def close(self, objective: float, certificate: Certificate | None = None, *, done: bool = True) -> None:
+        """Publish objective and certificate; remove the checkpoint unless the fit was interrupted or is not `done`."""
         self.estimator.objective_ = objective
         self.estimator.certificate_ = Certificate.none(objective) if certificate is None else certificate
-        if self.loop.checkpoint is not None and self.history.stopped != "interrupted":
+        if self.loop.checkpoint is not None and done and self.history.stopped != "interrupted":
             self.loop.checkpoint.remove()
 
 

@@ -1,15 +1,16 @@
-"""How strange rows are to a fitted model, in one convention: higher is stranger."""
+"""Score how strange rows are to a fitted model, in one convention: higher is stranger."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.storage import as_dense
+
 
 def anomaly_score(model, X) -> NDArray[np.float64]:
-    """One number for each row of X: how badly a fitted model explains it. Higher is stranger.
+    """Score every row of X by how badly a fitted model explains it: higher is stranger.
 
     What the model itself calls ``anomaly_score``; otherwise −log p(x) for densities (``score_samples``), the distance
     to the nearest centre for clusterings (``cluster_centers_``), and ‖x − U·Z‖ for factorisations, over the entries
@@ -43,5 +44,5 @@ def anomaly_score(model, X) -> NDArray[np.float64]:
 
 def _residuals(model, X) -> NDArray[np.float64]:
     predicted = np.asarray(model.inverse_transform(model.transform(X)), dtype=np.float64)
-    seen = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    seen = np.asarray(as_dense(X), dtype=np.float64)
     return np.sqrt(np.nansum((seen - predicted) ** 2, axis=1))

@@ -1,4 +1,4 @@
-"""Pictures: segments of like colour, and palettes of few colours."""
+"""Segment pictures by colour, and paint them in few colours."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, number, whole
 from unweave.group.kmeans import KMeans
+from unweave.group.kmeans.passes import assign
 from unweave.parallel import single_blas
-from unweave.solve.lloyd import assign
 
 _FITTED = 2**17  # pixels that a fit looks at; the others are only given their nearest centre
 _BLOCK = 2**18  # pixels turned into numbers at a time
@@ -18,7 +18,7 @@ _BLOCK = 2**18  # pixels turned into numbers at a time
 
 @dataclass(frozen=True)
 class Quantized:
-    """A picture of few colours.
+    """Hold a picture of few colours.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Quantized:
     indices : array (height, width)
         Row of the palette for every pixel.
     bytes_before, bytes_after : int
-        The array that went in; the palette, and as few whole bits a pixel as tell its rows apart.
+        The array that went in; the palette, and as few whole bits per pixel as tell its rows apart.
     """
 
     image: NDArray
@@ -39,12 +39,12 @@ class Quantized:
 
 
 def segment(image, n_clusters: int, *, position: float = 0.0, random_state=None) -> NDArray[np.int32]:
-    """Labels (height, width) of the pixels: k-means of their colours, and of their places if `position` is not 0.
+    """Label every pixel by k-means of its colour, and of its place if `position` is not 0: an array (height, width).
 
     Minimises Σ |colour − c|² + position² |place − p|², colours from 0 to 1 (numbers of type float are taken as they
     are) and places in units of the longer side. A large picture is learned from 131,072 of its pixels, and no copy of
-    it is made: besides the labels (4 bytes a pixel), less than 20 MB. For few large regions take a `position` from 0.5
-    to 2.
+    it is made: besides the labels (4 bytes per pixel), less than 20 MB. For few large regions take a `position` from
+    0.5 to 2.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def segment(image, n_clusters: int, *, position: float = 0.0, random_state=None)
 
 
 def quantize(image, n_colors: int, *, random_state=None) -> Quantized:
-    """The picture in `n_colors` colours that lie nearest to its own in the sense of squares (vector quantisation).
+    """Paint a picture in the `n_colors` colours that lie nearest to its own in squares (vector quantisation).
 
-    Each pixel becomes a row of a palette, so the picture needs log₂ k bits a pixel instead of 24. The palette has the
+    Each pixel becomes a row of a palette, so the picture needs log₂ k bits per pixel instead of 24. The palette has the
     type of the picture and is in the order of its first channel; there are fewer colours if the picture has fewer.
 
     Parameters
@@ -103,7 +103,7 @@ def quantize(image, n_colors: int, *, random_state=None) -> Quantized:
 
 
 def _checked(image) -> NDArray:
-    """The picture as (height, width, channels)."""
+    """Check a picture and shape it as (height, width, channels)."""
     pixels = np.asarray(image)
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
@@ -125,12 +125,12 @@ def _top(dtype: np.dtype) -> float:
 
 
 def _unit(colours: NDArray) -> NDArray[np.float32]:
-    """Colours as numbers of which 1 is the most that their type holds."""
+    """Scale colours to numbers of which 1 is the most that their type holds."""
     return colours.astype(np.float32) / np.float32(_top(colours.dtype))
 
 
 def _features(pixels: NDArray, at: NDArray, position: float) -> NDArray[np.float32]:
-    """Colours, and places times their weight, of the pixels with these numbers."""
+    """List colours, and places times their weight, of the pixels with these numbers."""
     height, width, channels = pixels.shape
     colours = _unit(pixels.reshape(-1, channels)[at])
     if position == 0:
@@ -140,7 +140,7 @@ def _features(pixels: NDArray, at: NDArray, position: float) -> NDArray[np.float
 
 
 def _centres(pixels: NDArray, k: int, position: float, random_state) -> NDArray[np.float32]:
-    """k-means of the distinct pixels of an even sample, as heavy as they are frequent."""
+    """Find centres by k-means of the distinct pixels of an even sample, as heavy as they are frequent."""
     rng, n = generator(random_state), pixels.shape[0] * pixels.shape[1]
     if n <= _FITTED:
         at = np.arange(n)
@@ -154,7 +154,7 @@ def _centres(pixels: NDArray, k: int, position: float, random_state) -> NDArray[
 
 
 def _labels(pixels: NDArray, centres: NDArray, position: float, dtype: np.dtype) -> NDArray:
-    """The nearest centre of every pixel, a block of them at a time."""
+    """Find the nearest centre of every pixel, a block of them at a time."""
     height, width = pixels.shape[:2]
     labels = np.empty(height * width, dtype)
     for start in range(0, len(labels), _BLOCK):

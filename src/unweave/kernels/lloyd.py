@@ -101,7 +101,7 @@ _PATH = 1.0 - 4e-7  # shrinks a float32 path length by more than its rounding, i
 def _scan(tile, centres, total, best, second, label):
     """Smallest and second smallest squared distance of each column of `tile`.
 
-    Centres come in twos and their columns in fours (:func:`unweave.solve.lloyd_rows.tiled`): a pass over the tile then
+    Centres come in twos and their columns in fours (`tiled` lays them out so): a pass over the tile then
     needs twelve vector registers, of the sixteen that there are without AVX-512, and reads a row once for two centres.
     To choose is a loop of its own: together with the distances it takes more registers than there are.
     """
@@ -141,7 +141,7 @@ def _scan(tile, centres, total, best, second, label):
 def nearest_low(X, centres, labels, squares, start, stop):
     """``labels[i]``: the nearest centre, ``squares[i]``: its squared distance.
 
-    `centres` as :func:`unweave.solve.lloyd_rows.tiled` gives them. Of equally near centres the first is taken.
+    `centres` as :func:`unweave.group.kmeans.passes.tiled` gives them. Of equally near centres the first is taken.
     """
     d = X.shape[1]
     tile = np.zeros((centres.shape[1], TILE), X.dtype)

@@ -37,6 +37,7 @@ class Objective:
     squared = False  # the loss is ½(x − p)², weighted or not
     reweights = False
     in_blocks = False
+    fills_if_shifted = False  # the table leaves out its zeros, and would be an array once a row is taken off it
 
     # -- what a storage must say ---------------------------------------------------------------------------------
 
@@ -111,6 +112,10 @@ class Objective:
     def weighted(self) -> bool:
         """Whether some entries that were seen weigh other than one."""
         return False
+
+    def rows_divided(self, numbers: NDArray) -> Objective:
+        """The table with every row divided by a number of its own."""
+        raise NotImplementedError("this objective does not divide its rows")
 
     def values_and_seen(self) -> tuple[Any, Any]:
         """The table and the weights of what is seen (0 = not seen; None: all ones), stored as the table is, float64."""

@@ -33,6 +33,7 @@ class Blocks(Objective):
         self.loss, self.dtype, self.complete = first.loss, first.dtype, complete
         self.shape = (int(self.bounds[-1]), first.shape[1])
         self.squared, self.reweights = first.squared, first.reweights
+        self.fills_if_shifted = first.fills_if_shifted
         self._half_norm: float | None = None
 
     def __iter__(self) -> Iterator[tuple[int, int, Objective]]:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.storage import divide_rows
 from unweave.linalg.products import gram, matmul, row_squared_norms, squared_norm
 from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
@@ -58,6 +59,9 @@ class Dense(Objective):
     @property
     def weighted(self):
         return self.weights is not None and self.by_row.weights.size > 0
+
+    def rows_divided(self, numbers):
+        return Dense(divide_rows(self.X, numbers), self.loss, self.weights)
 
     def values_and_seen(self):
         weights = None if self.weights is None else self.weights.astype(np.float64)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from unweave.data.storage import divide_rows
 from unweave.linalg.products import gram, squared_norm
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
@@ -23,6 +24,8 @@ class Sparse(Objective):
 
     Squared loss needs only products with X, KL only the stored entries; any other loss looks at dense row blocks.
     """
+
+    fills_if_shifted = True
 
     def __init__(self, X: sp.csr_array, loss: Loss):
         self.X, self.loss = X, loss
@@ -74,6 +77,9 @@ class Sparse(Objective):
 
     def shifted(self, row):
         return Dense(self.X.toarray() - row.astype(self.dtype), self.loss) if row.any() else self
+
+    def rows_divided(self, numbers):
+        return Sparse(divide_rows(self.X, numbers), self.loss)
 
     def values_and_seen(self):
         return self.X.astype(np.float64), None

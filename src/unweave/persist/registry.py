@@ -23,8 +23,7 @@ _PARTS: dict[str, str] = {
     "unweave.complete.imputer.gaussian": "Gaussian",
     "unweave.complete.imputer.fill": "Fitted",
     "unweave.explain.text.table": "TextTable",
-    "unweave.group.soft_penalty": "NearSimplex Centres Relaxed",
-    "unweave.group.soft_shares": "Shares",
+    "unweave.group.soft.codes": "NearSimplex FreeCentres Centres Relaxed Shares",  # Centres: in files saved before
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",

@@ -265,7 +265,7 @@ def test_starts_differ_where_k_means_finds_one():
     # A small flat cloud across a long one: k-means cuts the long one whatever its seed, its mixture stays cut.
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(0, (8, 0.3), (400, 2)), rng.normal(0, (0.3, 3), (400, 2))])
-    from unweave.group.centres import trial_centres
+    from unweave.group.kmeans.inside import trial_centres
 
     found = [trial_centres(X, 2, np.random.default_rng(seed), 0) for seed in range(3)]
     assert all(np.allclose(np.sort(c, axis=0), np.sort(found[0], axis=0), atol=1e-6) for c in found)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from unweave.group.centres import plain_kmeans, trial_centres
+from unweave.group.kmeans.inside import plain_kmeans, trial_centres
+from unweave.group.kmeans.lloyd import assign
 from unweave.group.markov.chain import Chain, shares
 from unweave.group.markov.emissions import ROUNDING, DiagonalGaussian, Emission, FullGaussian, Spread, Symbols
 from unweave.solve.iterate import Loop, State, iterate
-from unweave.solve.lloyd import assign
 from unweave.solve.scheme import Scheme
 
 _SAMPLE = 20_000  # rows that k-means sees

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.storage import as_dense
-from unweave.group.centres import trial_centres
+from unweave.group.kmeans.inside import trial_centres
+from unweave.group.kmeans.lloyd import assign
 from unweave.objectives import Objective
 from unweave.parallel import chunks, run
-from unweave.solve.lloyd import assign
 
 STARTS = ("k-means", "random")
 SAMPLE = 20_000  # rows that a start is made from

@@ -62,6 +62,10 @@ class RowModel:
         """Loss of each row, up to a constant of its own."""
         raise NotImplementedError("a row model defines row_values")
 
+    def row_losses(self, F: NDArray) -> NDArray[np.float64]:
+        """Loss of each row, constants included."""
+        return self.row_values(F)
+
     def gradient(self, F: NDArray) -> NDArray:
         """Derivative of the loss by F."""
         raise NotImplementedError("a row model defines gradient")
@@ -127,6 +131,9 @@ class Held(RowModel):
 
     def row_values(self, F):
         return self.model.row_values(self._fill(F))
+
+    def row_losses(self, F):
+        return self.model.row_losses(self._fill(F))
 
     def gradient(self, F):
         return np.ascontiguousarray(self.model.gradient(self._fill(F))[:, self.free])

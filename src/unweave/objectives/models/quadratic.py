@@ -60,6 +60,9 @@ class Quadratic(RowModel):
         inside = 0.5 * matmul(F, self.gram_cast) - self.cross
         return np.einsum("ij,ij->i", inside, F, dtype=np.float64)
 
+    def row_losses(self, F):
+        return self.row_values(F) + 0.5 * self.row_norms()
+
     def row_norms(self) -> NDArray[np.float64]:
         """‖x_i‖² of every row of the data."""
         assert self._norms is not None, "this model was made without the norms of its rows"
