@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon, pdist, squareform
 
 from tests.report.pages import NASTY, topics
-from tests.report.test_report_browser import BOXES, CONTRAST, browser, opened, overlapping  # noqa: F401
+from tests.report.test_browser import BOXES, CONTRAST, browser, opened, overlapping  # noqa: F401
 from unweave.data.named import NamedTable
 from unweave.report.topic_map import SHOWN, STEPS, fit_to_frame, map_facts, plane, shannon_distances, write_topic_map
 from unweave.report.topic_page import render_topic_map

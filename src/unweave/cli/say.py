@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Arguments of unweave.read that are options here: messages name them as the reader would type them.
 _ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
-_COUNT = re.compile(r"\bn_(?:components|clusters)(=| must\b)")
+_COUNT = re.compile(r"\bn_(?:components|clusters)\b(=?)")
 
 
 class Speaker:
@@ -72,10 +72,10 @@ def as_typed(text: str) -> str:
 
     >>> as_typed("say lines=True, encoding='latin-1' or stop_words=None")
     "say --lines, --encoding 'latin-1' or --stop-words none"
-    >>> as_typed("n_clusters=3 by groups")
-    '-k 3 by groups'
+    >>> as_typed("n_clusters=3 by groups; give n_components a number")
+    '-k 3 by groups; give -k a number'
     """
-    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] == "=" else f"-k{found[1]}", text))
+    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] else "-k", text))
 
 
 def _option(found: re.Match) -> str:

@@ -129,9 +129,10 @@ def finish(job: Job) -> int:
 def say_choice(job: Job) -> None:
     """Say which number of components the model chose and why, where it was left to the model."""
     choice = getattr(job.model, "choice_", None)
-    for text in [] if choice is None else [choice.reason, choice.note]:
-        if text:
-            job.speaker.note(text)
+    if choice is not None:
+        job.speaker.note(f"chosen: {choice.reason}")
+        if choice.note:
+            job.speaker.note(choice.note)
 
 
 def count_of(model: Any) -> int:

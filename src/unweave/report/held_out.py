@@ -71,13 +71,13 @@ def held_out_facts(model: Any, view: View | None) -> dict:
     rows, columns = _part(view, len(components_of(model)), _WORK * _SPEED.get(loss.noise, 0.05))
     table = view.dense(rows, columns)
     known = ~np.isnan(table)
-    few = {"skipped": f"Too few known entries ({int(known.sum())}) to hide some of them."}
+    too_few = {"skipped": f"Too few known entries ({int(known.sum())}) to hide some of them."}
     try:
         hidden = hide(Table(np.where(known, table, 0.0), known), _SHARE, np.random.default_rng(2))
     except ValueError:
-        return few
+        return too_few
     if len(hidden.truth) < _LEAST * _SHARE:
-        return few
+        return too_few
     try:
         guess = _refit(model, view, hidden.seen)
     except Exception as error:  # whatever a model refuses, a report is still worth having
@@ -127,8 +127,7 @@ def _part(view: View, k: int, work: float) -> tuple[NDArray, NDArray]:
     """
     columns = np.arange(view.n_columns)
     if view.sparse and not view.unstored and view.n_columns > _COLUMNS:
-        counts = np.bincount(view.X.indices, minlength=view.n_columns)
-        columns = np.sort(np.argsort(-counts, kind="stable")[:_COLUMNS])
+        columns = view.fullest_columns(_COLUMNS)
     known = view.X.nnz / max(1, view.n_rows) if view.unstored else len(columns)
     most = int(min(work / max(1.0, known * (k + 2)), 20_000_000 / len(columns)))
     return view.sample(max(most, min(50, 5 * k), k + 2), seed=1), columns

@@ -11,6 +11,7 @@ from unweave.data.storage import is_array
 from unweave.report.markup import plain
 from unweave.report.png import quantise
 from unweave.report.view import View, codes_of, components_of, in_columns, moments, predicted
+from unweave.select.curves import knee
 
 _MOST_SHARES = 50
 _SPECTRUM_ROWS = 2000
@@ -48,7 +49,7 @@ def _described(shares: NDArray, seen: str, centred: bool) -> dict:
     shares = np.maximum(shares, 0)
     # Without centring the first direction is mostly the mean of the rows, and would hide any other bend.
     lead = 0 if centred else 1
-    bend = knee(shares[lead:])
+    bend = clear_knee(shares[lead:])
     bend = None if bend is None else bend + lead
     return {
         "shares": [float(share) for share in shares[:_MOST_SHARES]],
@@ -60,21 +61,20 @@ def _described(shares: NDArray, seen: str, centred: bool) -> dict:
     }
 
 
-def knee(shares: NDArray) -> int | None:
+def clear_knee(shares: NDArray) -> int | None:
     """Count the components before the bend: where the curve lies farthest below the line through its ends.
 
     None when there are fewer than four values or no clear bend.
 
-    >>> knee(np.array([0.5, 0.3, 0.05, 0.04, 0.03, 0.02]))
+    >>> clear_knee(np.array([0.5, 0.3, 0.05, 0.04, 0.03, 0.02]))
     2
     """
     n = len(shares)
     if n < 4 or not shares[0] > shares[-1]:
         return None
-    y = (shares - shares[-1]) / (shares[0] - shares[-1])
-    below = 1 - np.arange(n) / (n - 1) - y
-    at = int(np.argmax(below))
-    return at if at > 0 and below[at] > 0.1 else None
+    at = knee(np.arange(n), shares, sensitivity=n)  # more than a curve can lose, so that the farthest point is taken
+    height = (shares[at] - shares[-1]) / (shares[0] - shares[-1])
+    return at if at > 0 and 1 - at / (n - 1) - height > 0.1 else None
 
 
 _POINTS = 1500
@@ -206,8 +206,7 @@ def _chosen_columns(view: View, Z: NDArray, ordered: bool) -> NDArray:
     if m <= _COLUMNS:
         columns = np.arange(m)
     elif view.sparse:
-        counts = np.bincount(view.X.indices, minlength=m)
-        columns = np.sort(np.argsort(-counts, kind="stable")[:_COLUMNS])
+        columns = view.fullest_columns(_COLUMNS)
     else:
         columns = np.unique(np.linspace(0, m - 1, _COLUMNS).round().astype(np.intp))
     return columns[_by_component(Z[:, columns].T)] if ordered else columns

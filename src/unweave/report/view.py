@@ -54,6 +54,11 @@ class View:
             return np.arange(self.n_rows)
         return np.sort(np.random.default_rng(seed).choice(self.n_rows, most, replace=False))
 
+    def fullest_columns(self, most: int) -> NDArray[np.intp]:
+        """Find the columns of a sparse table that store most, at most `most` of them, in order."""
+        counts = np.bincount(self.X.indices, minlength=self.n_columns)
+        return np.sort(np.argsort(-counts, kind="stable")[:most])
+
     def take(self, rows: NDArray) -> Any:
         """Return some rows as they are stored, to hand to a model."""
         return self.X[rows]

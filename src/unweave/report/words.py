@@ -113,13 +113,13 @@ def table_words(facts: dict) -> str:
 def summary(facts: dict) -> str:
     """Sum the page up in one sentence."""
     k = int(facts["components"])
-    who = f"{whole(k)} {noun(facts, k)}"
+    parts = f"{whole(k)} {noun(facts, k)}"
     quality = facts.get("quality")
     if quality:
         verb = "explains" if k == 1 else "explain"
-        start = f"{who} {verb} {percent(quality['share'])} of {quality['of']} in {table_words(facts)}"
+        start = f"{parts} {verb} {percent(quality['share'])} of {quality['of']} in {table_words(facts)}"
     else:
-        start = f"{who} for {table_words(facts)}"
+        start = f"{parts} for {table_words(facts)}"
     return start + "."
 
 

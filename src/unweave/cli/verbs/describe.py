@@ -61,17 +61,18 @@ def facts_of(table: NamedTable) -> dict[str, Any]:
     facts: dict[str, Any] = {"missing": f"{share_missing(table):.2%} of the entries"}
     if table.sparse:
         facts["stored"] = f"{table.X.nnz:,} entries, {table.X.nnz / cells:.3%} of the table"
-        facts["memory"] = _bytes(table.X.data.nbytes + table.X.indices.nbytes + table.X.indptr.nbytes)
+        facts["memory"] = readable_bytes(table.X.data.nbytes + table.X.indices.nbytes + table.X.indptr.nbytes)
     elif table.numeric:
         facts["zeros"] = f"{float((table.X == 0).sum() / cells):.2%} of the entries"
-        facts["memory"] = _bytes(table.X.nbytes)
+        facts["memory"] = readable_bytes(table.X.nbytes)
     facts["row names"] = "yes" if table.rows is not None else "no"
     if table.image is not None:
         facts["pictures"] = "×".join(map(str, table.image)) + " pixels"
     return facts
 
 
-def _bytes(n: float) -> str:
+def readable_bytes(n: float) -> str:
+    """Write a number of bytes in the unit that suits it."""
     for unit in ("B", "KB", "MB"):
         if n < 1000:
             return f"{n:.3g} {unit}"

@@ -34,7 +34,7 @@ def job(settings: Settings, speaker: Speaker) -> Job:
         model = Factorization(codes="nonnegative", components="l2-ball", **shared)
         if k == "auto":  # which this model leaves to others
             choice = auto_count(model, ready, "n_components")
-            speaker.note(choice.reason)
+            speaker.note(f"chosen: {choice.reason}")
             k = choice.best
         model.set_params(n_components=k)
         made = f"unweave.Factorization({k}, codes='nonnegative', components='l2-ball', random_state={settings.seed}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.verbs.describe import _bytes, suggest
+from unweave.cli.verbs.describe import readable_bytes, suggest
 from unweave.cli.work import Job, count_of, read_table, say_choice
 
 _TRIAL = 4  # iterations that are run to see how long one takes
@@ -33,7 +33,7 @@ def run(settings: Settings) -> int:
     stopped = "callback" in job.model.history_.stopped
     needed = memory(job)
     speaker.line(str(job.model.plan_))
-    speaker.line(f"Memory: about {_bytes(needed)} for the table, the factors and room to work in")
+    speaker.line(f"Memory: about {readable_bytes(needed)} for the table, the factors and room to work in")
     if stopped:
         speaker.line(f"Time: {one:.3g} s per iteration (measured), at most {most} iterations: under {one * most:.3g} s")
     else:

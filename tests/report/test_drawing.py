@@ -25,7 +25,7 @@ from unweave.report.svg import (
     tick_captions,
     whole_ticks,
 )
-from unweave.report.table_facts import knee
+from unweave.report.table_facts import clear_knee
 from unweave.report.view import look, moments
 from unweave.report.words import amount, percent, seconds
 
@@ -86,9 +86,9 @@ def test_whole_ticks_are_whole():
 
 
 def test_the_knee_is_where_a_spectrum_bends():
-    assert knee(np.array([10, 9, 8, 1, 0.9, 0.8, 0.7, 0.6])) == 3
-    assert knee(np.linspace(1, 0.1, 10)) is None
-    assert knee(np.array([1.0, 0.5])) is None and knee(np.ones(9)) is None
+    assert clear_knee(np.array([10, 9, 8, 1, 0.9, 0.8, 0.7, 0.6])) == 3
+    assert clear_knee(np.linspace(1, 0.1, 10)) is None
+    assert clear_knee(np.array([1.0, 0.5])) is None and clear_knee(np.ones(9)) is None
 
 
 @given(st.lists(st.tuples(st.floats(80, 400), st.floats(40, 270)), min_size=1, max_size=20))
