@@ -30,3 +30,17 @@ def planted(rng, n=3000, stay=0.97, apart=4.0, k=3, d=2):
         states[t] = rng.choice(k, p=transition[states[t - 1]])
     means = apart * np.eye(k, d) - (np.arange(k) == k - 1)[:, None]
     return means[states] + rng.normal(size=(n, d)), states, means, transition
+
+
+def symbols_of(rng, transition, shown, n):
+    """Symbols of a chain, and log p of them under the chain itself."""
+    states = np.zeros(n, int)
+    for t in range(1, n):
+        states[t] = rng.choice(len(shown), p=transition[states[t - 1]])
+    x = (rng.random(n)[:, None] > np.cumsum(shown, axis=1)[states]).sum(axis=1).clip(max=shown.shape[1] - 1)
+    steps, _, _ = plain.forward_backward(np.log(shown[:, x].T), np.full(len(shown), 1 / len(shown)), transition)
+    return x[:, None], float(np.sum(steps))
+
+
+def staying(rng, k, stay):
+    return (1 - stay) * rng.dirichlet(np.ones(k), k) + stay * np.eye(k)

@@ -21,7 +21,7 @@ STEPS = 32  # steps of a block: its arrays stay in the cache from the densities 
 
 @dataclass(frozen=True)
 class Lanes:
-    """Name stretches of rows that run side by side: ``begin[l] … begin[l] + length[l]``."""
+    """Say which stretches of rows run side by side: ``begin[l] … begin[l] + length[l]``."""
 
     begin: NDArray
     length: NDArray
@@ -34,7 +34,7 @@ class Lanes:
         return len(self.begin)
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Ranges of steps that are worked on at a time."""
+        """List the ranges of steps that are worked on at a time."""
         return [(first, min(first + STEPS, self.steps)) for first in range(0, self.steps, STEPS)]
 
 

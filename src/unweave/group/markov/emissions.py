@@ -31,34 +31,34 @@ class Emission(Protocol):
     """Describe what the states show: densities, and the sums that a better emission is made from."""
 
     def logs(self, x: NDArray) -> NDArray:
-        """log p(row | state) of a block of columns, (states, rows)."""
+        """Compute log p(row | state) of a block of columns, (states, rows)."""
 
     def zeros(self) -> NDArray:
-        """Empty sums."""
+        """Make empty sums."""
 
     def add(self, sums: NDArray, x: NDArray, gamma: NDArray) -> None:
         """Add a block of columns to the sums, each weighted by gamma (states, rows)."""
 
     def improved(self, sums: NDArray, prior: float) -> Emission:
-        """The emission that explains the sums best, with `prior` observations added."""
+        """Find the emission that explains the sums best, with `prior` observations added."""
 
     def log_prior(self, prior: float) -> float:
-        """log p(parameters), but for a constant."""
+        """Compute log p(parameters), but for a constant."""
 
     def n_parameters(self) -> int:
-        """Free numbers of all states."""
+        """Count the free numbers of all states."""
 
     def draw(self, states: NDArray, rng: np.random.Generator) -> NDArray:
-        """Rows shown by these states."""
+        """Draw rows that these states show."""
 
     def arrays(self) -> dict[str, NDArray]:
-        """The parameters by name."""
+        """Return the parameters by name."""
 
     def like(self, arrays: Mapping[str, NDArray]) -> Emission:
-        """The same kind of emission with other parameters."""
+        """Make the same kind of emission with other parameters."""
 
     def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
-        """The shapes of the parameters of k states."""
+        """Return the shapes of the parameters of k states."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Spread:
 
 @dataclass
 class _Gaussian:
-    """Hold what Gaussian states share."""
+    """Hold the parameters of Gaussian states of any covariance."""
 
     means: NDArray
     covariances: NDArray
@@ -103,7 +103,7 @@ class DiagonalGaussian(_Gaussian):
         return DiagonalGaussian(arrays["means"], arrays["covariances"], self.spread)
 
     def expected_covariances(self, k: int) -> NDArray:
-        """The covariances that the prior expects, of k states."""
+        """Return the covariances that the prior expects of k states."""
         return np.stack([self.spread.expected] * k)
 
     def logs(self, x: NDArray) -> NDArray:
@@ -121,7 +121,7 @@ class DiagonalGaussian(_Gaussian):
         sums += gamma @ moments.T
 
     def improved(self, sums: NDArray, prior: float) -> DiagonalGaussian:
-        """Means and variances that explain the sums best, with `prior` rows of the variance `expected` added."""
+        """Find means and variances that explain the sums best, with `prior` rows of the variance `expected` added."""
         count, linear, square = np.split(sums, 3, axis=1)
         held = count > 0
         safe = np.where(held, count, 1.0)
@@ -160,7 +160,7 @@ class FullGaussian(_Gaussian):
         return FullGaussian(arrays["means"], arrays["covariances"], self.spread)
 
     def expected_covariances(self, k: int) -> NDArray:
-        """The covariances that the prior expects, of k states."""
+        """Return the covariances that the prior expects of k states."""
         return np.stack([np.diag(self.spread.expected)] * k)
 
     def logs(self, x: NDArray) -> NDArray:
@@ -178,7 +178,7 @@ class FullGaussian(_Gaussian):
         sums += gamma @ moments.T
 
     def improved(self, sums: NDArray, prior: float) -> FullGaussian:
-        """As for the diagonal; the prior rows have no correlation."""
+        """Find means and covariances that explain the sums best; the rows of the prior have no correlation."""
         d = self.means.shape[1]
         count, linear = sums[:, :1], sums[:, 1 : 1 + d]
         safe = np.where(count > 0, count, 1.0)
@@ -205,7 +205,7 @@ class FullGaussian(_Gaussian):
 
 
 def _shrunk(scatter: NDArray, count: NDArray, expected: NDArray, prior: float, former: NDArray) -> NDArray:
-    """(scatter + expected) / (count + prior); a state that no row belongs to keeps its own if there is no prior."""
+    """Compute (scatter + expected) / (count + prior); without prior, a state without rows keeps its own."""
     total = count + prior
     return np.where(total > 0, (scatter + expected) / np.where(total > 0, total, 1.0), former)
 
@@ -228,7 +228,7 @@ class Symbols:
         count_symbols(x, gamma, sums)
 
     def improved(self, sums: NDArray, prior: float) -> Symbols:
-        """Shares of the counts, with `prior` added to each; a state that shows nothing keeps its own."""
+        """Take the shares of the counts, with `prior` added to each; a state that shows nothing keeps its own."""
         counts = sums + prior
         total = counts.sum(axis=1, keepdims=True)
         return Symbols(np.where(total > 0, counts / np.where(total > 0, total, 1.0), self.probabilities))

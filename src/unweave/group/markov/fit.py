@@ -66,16 +66,16 @@ class BaumWelch(Scheme):
         self.ending = f"a step gained no more than tol={self.tol:g} of what the states explain"
 
     def begin(self, rng=None) -> dict:
-        """The state whose first step improves the first chain."""
+        """Make the state whose first step improves the first chain."""
         return self.state_at(self.first(rng))
 
     def state_at(self, chain: Chain) -> dict:
-        """The state whose first step is the first improvement of `chain`."""
+        """Make the state whose first step improves `chain`."""
         sums, run_up = expected_sums(self.X, chain, self.segments, RUN_UP)
         return self._state(chain, sums, run_up, np.inf)
 
     def chain(self, state: dict) -> Chain:
-        """The chain of a state."""
+        """Make the chain of a state."""
         return Chain(state["start"], state["transition"], self.one.like(state))
 
     def step(self, state: dict) -> tuple[dict, float]:
@@ -106,11 +106,11 @@ class BaumWelch(Scheme):
 
     @cached_property
     def _single(self) -> float:
-        """log p(X) where a single state shows all rows."""
+        """Compute log p(X) where a single state shows all rows."""
         return alone(self.X, self.one, self.priors.emission)
 
     def log_prior(self, chain: Chain) -> float:
-        """log p(parameters), but for a constant."""
+        """Compute log p(parameters), but for a constant."""
         logs = self.priors.start * _sum_of_logs(chain.start) + self.priors.transition * _sum_of_logs(chain.transition)
         return logs + chain.emission.log_prior(self.priors.emission)
 
@@ -151,6 +151,7 @@ def baum_welch(
 
 
 def _sum_of_logs(probabilities: NDArray) -> float:
+    """Sum the logarithms of probabilities, zeros counted as tiny ones."""
     return float(np.log(np.maximum(probabilities, _LEAST)).sum())
 
 
@@ -164,5 +165,6 @@ def alone(X: NDArray, one: Emission, prior: float) -> float:
 
 
 def _columns(X: NDArray) -> Iterator[NDArray]:
+    """Yield blocks of rows, turned so that every row is a column."""
     for i in range(0, len(X), _BLOCK):
         yield np.ascontiguousarray(X[i : i + _BLOCK].T, dtype=np.float64)

@@ -64,6 +64,7 @@ def _depth(part) -> int:
 
 
 def _stacked(sequences) -> tuple[NDArray, NDArray]:
+    """Stack the tables of a list below each other, and count the rows of each."""
     parts = [_array(part, i) for i, part in enumerate(sequences)]
     parts = [part[:, None] if part.ndim == 1 else part for part in parts]
     for i, part in enumerate(parts):
@@ -77,6 +78,7 @@ def _stacked(sequences) -> tuple[NDArray, NDArray]:
 
 
 def _array(sequence, i: int) -> NDArray:
+    """Turn sequence `i` into an array, or say why that cannot be done."""
     try:
         return np.asarray(sequence)
     except ValueError:
@@ -84,6 +86,7 @@ def _array(sequence, i: int) -> NDArray:
 
 
 def _checked_lengths(lengths, n: int) -> NDArray:
+    """Check the lengths of sequences of `n` rows in all."""
     if lengths is None:
         return np.array([n], dtype=np.int64)
     given = np.asarray(lengths)

@@ -150,7 +150,7 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         self.verbose = verbose
 
     def _size(self, n: int) -> int:
-        """The number of states, at most one per row."""
+        """Return the number of states, at most one per row."""
         k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_components={k}: use fewer states")
@@ -158,7 +158,7 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
 
     @chooses
     def fit(self, X, y=None, *, lengths=None):
-        """Baum–Welch from the best start.
+        """Fit by Baum–Welch from the best start.
 
         Parameters
         ----------
@@ -182,14 +182,14 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         return self
 
     def _n_starts(self, k: int) -> int:
-        """How many starts race: one where the user gives it, or where there is one state."""
+        """Count the starts that race: one where the user gives it, or where there is one state."""
         if self.emission not in _TRIES:
             raise ValueError(f"emission={self.emission!r} is not known; use 'gaussian' or 'discrete'")
         tries = _TRIES[self.emission] if self.n_init is None else whole(self.n_init, "n_init", 1)
         return 1 if self.init is not None or k == 1 else tries
 
     def _scheme(self, rows: NDArray, lengths: NDArray, k: int, tries: int) -> BaumWelch:
-        """The scheme that fits k states to these rows."""
+        """Make the scheme that fits k states to these rows."""
         if self.covariance_type not in GAUSSIANS:
             raise ValueError(f"covariance_type={self.covariance_type!r} is not known; use 'diag' or 'full'")
         one: Any
@@ -224,7 +224,7 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         self._run_up = run_up
 
     def _plan(self, scheme: BaumWelch, n_sequences: int, tries: int) -> Plan:
-        """What the fit did, in words."""
+        """Say in words what the fit did."""
         n, d = scheme.X.shape
         ours = "random shares" if self.emission == "discrete" else "k-means of single rows"
         if scheme.segments.opens.all():
@@ -242,15 +242,16 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         return Plan(told, "Baum–Welch", "", "", ours if self.init is None else "given", [*tried, how])
 
     def _choose_number(self, X, y=None, *, lengths=None):
+        """Choose the number of states for ``n_components="auto"``."""
         refuse_lengths_as_y(X, y)
         return choose_states(self, *read_sequences(clone(self), X, lengths, reset=True))
 
     def fit_predict(self, X, y=None, *, lengths=None):
-        """Fit, and the most probable path of the training sequences."""
+        """Fit, and return the most probable path of the training sequences."""
         return self.fit(X, y, lengths=lengths).labels_
 
     def _asked(self, X, lengths):
-        """(rows, chain, segments, run-up, lengths) of new sequences."""
+        """Read (rows, chain, segments, run-up, lengths) of new sequences."""
         check_is_fitted(self)
         rows, lengths = read_sequences(self, X, lengths, reset=False)
         chain = chain_of(self)
@@ -261,53 +262,53 @@ class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
         return rows, chain, cut(lengths, chain.n_states), self._run_up, lengths
 
     def predict(self, X, lengths=None):
-        """The state of every row on the most probable path of its sequence (Viterbi).
+        """Find the state of every row on the most probable path of its sequence (Viterbi).
 
         For the state that is most probable at each step by itself, take ``predict_proba(X).argmax(axis=1)``.
         """
         return self.decode(X, lengths)[1]
 
     def decode(self, X, lengths=None):
-        """(log p(X, path), path) of the most probable path, by Viterbi."""
+        """Find (log p(X, path), path) of the most probable path, by Viterbi."""
         with single_blas():
             rows, chain, segments, run_up, lengths = self._asked(X, lengths)
             path = most_probable(rows, chain, segments, run_up)
             return path_score(rows, chain, path, lengths), path
 
     def predict_proba(self, X, lengths=None):
-        """p(state | all rows of the sequence) for every row, by forward–backward."""
+        """Compute p(state | all rows of the sequence) for every row, by forward–backward."""
         with single_blas():
             return posterior(*self._asked(X, lengths)[:4])
 
     def score_samples(self, X, lengths=None):
-        """log p(x_t | rows before it in its sequence) for every row; a step that was not observed has 0."""
+        """Compute log p(x_t | rows before it in its sequence) for every row; a step that was not observed has 0."""
         with single_blas():
             return step_scores(*self._asked(X, lengths)[:4])
 
     def score(self, X, y=None, *, lengths=None) -> float:
-        """Mean of :meth:`score_samples`: log p(X) for each row."""
+        """Average :meth:`score_samples`: log p(X) for each row."""
         return float(self.score_samples(X, lengths).mean())
 
     def anomaly_score(self, X, lengths=None):
-        """−log p(x_t | rows before it): higher is stranger, given what came before."""
+        """Compute −log p(x_t | rows before it): higher is stranger, given what came before."""
         return -self.score_samples(X, lengths)
 
     def aic(self, X, lengths=None) -> float:
-        """Akaike's criterion −2 log p(X) + 2 p, lower is better."""
+        """Compute Akaike's criterion −2 log p(X) + 2 p, lower is better."""
         return float(-2 * self.score_samples(X, lengths).sum() + 2 * self.n_parameters_)
 
     def bic(self, X, lengths=None) -> float:
-        """Bayesian criterion −2 log p(X) + p log n, lower is better; n counts the rows."""
+        """Compute the Bayesian criterion −2 log p(X) + p log n, lower is better; n counts the rows."""
         scores = self.score_samples(X, lengths)
         return float(-2 * scores.sum() + np.log(len(scores)) * self.n_parameters_)
 
     def sample(self, n_samples=1, random_state=None):
-        """(X, states) of one new sequence of that many steps."""
+        """Draw (X, states) of one new sequence of that many steps."""
         check_is_fitted(self)
         return draw(chain_of(self), whole(n_samples, "n_samples", 1), generator(random_state))
 
     def _check_loaded(self, looked_at: bool) -> None:
-        """What a file may not get wrong, because kernels trust it."""
+        """Check what a file may not get wrong, because kernels trust it."""
         check_arrays(self, looked_at)
 
     def __sklearn_tags__(self):

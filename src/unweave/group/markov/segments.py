@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Segments:
-    """Name the segments of all sequences, in order.
+    """Describe the segments of all sequences, in order.
 
     `rank` counts them within their sequence; `opens` and `closes` say which is the first and the last of its sequence,
     whose rows are ``low … high``. `packs` are the numbers of segments that run together, longest first.
@@ -124,6 +124,7 @@ def from_both(X: NDArray, chain: Chain, segments: Segments, run_up: int) -> tupl
 
 
 def _run_up_before(X: NDArray, chain: Chain, segments: Segments, before: NDArray, run_up: int) -> None:
+    """Fill `before` by a run-up of each segment over the rows before it."""
     inner = np.flatnonzero(~segments.opens)
 
     def part(start: int, stop: int) -> None:
@@ -136,6 +137,7 @@ def _run_up_before(X: NDArray, chain: Chain, segments: Segments, before: NDArray
 
 
 def _run_up_after(X: NDArray, chain: Chain, segments: Segments, after: NDArray, run_up: int) -> None:
+    """Fill `after` by a run-up of each segment over the rows after it."""
     inner = np.flatnonzero(~segments.closes)
 
     def part(start: int, stop: int) -> None:
@@ -159,6 +161,7 @@ def ranked(segments: Segments) -> list[NDArray]:
 
 
 def _follow_forwards(X: NDArray, chain: Chain, segments: Segments, before: NDArray, _: int) -> None:
+    """Fill `before` by following every sequence from its beginning."""
     for group in ranked(segments):
         which = group[~segments.closes[group]]
         if len(which):
@@ -167,6 +170,7 @@ def _follow_forwards(X: NDArray, chain: Chain, segments: Segments, before: NDArr
 
 
 def _follow_backwards(X: NDArray, chain: Chain, segments: Segments, after: NDArray, _: int) -> None:
+    """Fill `after` by following every sequence from its end."""
     for group in reversed(ranked(segments)):
         which = group[~segments.opens[group]]
         if len(which):

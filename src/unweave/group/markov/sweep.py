@@ -38,7 +38,7 @@ class _Pack:
     opens: NDArray
 
     def forwards(self, before: NDArray, arrived: NDArray) -> Iterator[Filtered]:
-        """Blocks of filtered steps."""
+        """Yield blocks of filtered steps."""
         end = np.empty((self.chain.n_states, len(self.lanes)))
         for block in filtered(self.X, self.chain, self.lanes, before[:, self.which], self.opens):
             keep_ends(block, self.lanes, end)
@@ -48,7 +48,7 @@ class _Pack:
     def backwards(
         self, blocks: list[Filtered], after: NDArray, arrived: NDArray
     ) -> Iterator[tuple[Filtered, NDArray, NDArray]]:
-        """Every block with its pairs and posterior probabilities, from the last to the first; they are used up."""
+        """Yield every block with its pairs and posterior probabilities, from the last to the first; use them up."""
         message = after[:, self.which].copy()
         pairs, gamma = np.empty(blocks[-1].b.shape), np.empty(blocks[-1].b.shape)
         while blocks:
@@ -64,6 +64,8 @@ class _Pack:
 
 
 def _packs(X: NDArray, chain: Chain, segments: Segments, work: Callable[[_Pack], Answer]) -> list[Answer]:
+    """Call `work` on every pack of segments, on the pool."""
+
     def part(start: int, _: int) -> Answer:
         which = segments.packs[start]
         return work(_Pack(X, chain, which, segments.lanes(which), segments.opens[which]))

@@ -17,11 +17,14 @@ _SAME = 1e-8  # largest difference of log-probabilities that is rounding
 
 
 class _Logs(NamedTuple):
+    """Hold the logarithms of start and transition probabilities."""
+
     start: NDArray
     into: NDArray
 
 
 def _logs(chain: Chain) -> _Logs:
+    """Take the logarithms of a chain."""
     return _Logs(np.log(np.maximum(chain.start, _LEAST)), np.log(np.maximum(chain.into, _LEAST)))
 
 
@@ -37,6 +40,7 @@ def _forwards(X: NDArray, chain: Chain, lanes: Lanes, delta: NDArray, opens: NDA
 
 
 def _pointers(lanes: Lanes, n_states: int) -> NDArray:
+    """Make room for the best former state of every step, state and lane."""
     return np.empty((lanes.steps, n_states, len(lanes)), np.uint8 if n_states <= 256 else np.uint16)
 
 

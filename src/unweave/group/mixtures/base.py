@@ -40,31 +40,36 @@ _PROGRESS = ("bound", "gain", "failures")
 
 
 class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
-    """p(x) = Σ_c π_c p(x | c), fitted by EM; the codes of a row are the probabilities of the components."""
+    """Fit p(x) = Σ_c π_c p(x | c) by EM; the codes of a row are the probabilities of the components."""
 
     # -- what a model says ---------------------------------------------------------------------------------------
 
     def _family(self, k: int, d: int) -> Family:
+        """Describe the densities of k components in d columns."""
         raise NotImplementedError("a mixture names its family of densities")
 
     def _begin(self, family, rows: WeightedRows, k: int, em: EM, rng: np.random.Generator, trial: int) -> dict:
+        """Make the first state of EM for these rows."""
         raise NotImplementedError("a mixture makes its own start")
 
     def _publish(self, state: dict) -> None:
+        """Set the learned parameters."""
         raise NotImplementedError("a mixture names its parameters")
 
     def _parameters(self) -> dict:
+        """Return the learned parameters by name."""
         raise NotImplementedError("a mixture names its parameters")
 
     def _shapes(self, k: int, d: int) -> dict[str, tuple[int, ...]]:
-        """The shape of every parameter."""
+        """Return the shape of every parameter."""
         return {"weights": (k,), "means": (k, d)}
 
     def _open(self, objective: Objective, weights=None) -> WeightedRows:
+        """Open a table as rows that are read in pieces."""
         return WeightedRows(objective, weights, lambda table, start, stop: table.dense_rows(start, stop))
 
     def _size(self, n: int) -> int:
-        """The number of components, at most one per row."""
+        """Return the number of components, at most one per row."""
         k = self._number()
         if k > n:
             raise ValueError(f"n_samples={n} should be >= n_components={k} (rows of weight 0 do not count)")
@@ -97,18 +102,18 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         return self
 
     def _em(self, rows: WeightedRows) -> EM:
-        """The scheme for these rows."""
+        """Make the scheme for these rows."""
         k = self._size(_n_weighted(rows))
         family = self._family(k, rows.shape[1])
         first = partial(self._begin, family, rows, k)
         return mixture_em(family, rows, first, number(self.tol, "tol"))
 
     def _n_starts(self) -> int:
-        """How many starts are tried: one where the user gives it."""
+        """Count the starts that are tried: one where the user gives it."""
         return whole(self.n_init, "n_init", 1) if isinstance(self.init, str) else 1
 
     def _plan(self, rows: WeightedRows) -> Plan:
-        """What the fit is going to do, in words."""
+        """Say in words how the fit is done."""
         start = self.init if isinstance(self.init, str) else "given"
         (n, d), known = rows.shape, "" if rows.complete else " with entries missing"
         told = f"{n}×{d} table{known}, {self._size(_n_weighted(rows))} components"
@@ -124,10 +129,11 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         self._n_features_out = self.n_components_ = len(self.weights_)
 
     def _reasons(self) -> list[str]:
+        """List what else the plan should say."""
         return []
 
     def _label(self, rows: WeightedRows, keep_codes: bool) -> None:
-        """Labels of the training rows, and their codes where the table is in memory."""
+        """Label the training rows, and keep their codes where the table is in memory."""
         labels = []
         for _, table in rows.tables():
             if table.shape[0]:
@@ -183,34 +189,36 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     # -- using ---------------------------------------------------------------------------------------------------
 
     def _posteriors(self, rows: WeightedRows) -> tuple[NDArray, NDArray]:
+        """Compute log p(x) and the probabilities of the components for every row."""
         family = self._family(len(self.weights_), rows.shape[1])
         return posteriors(rows, family.bound_to(rows)(self._parameters()))
 
     def _asked(self, X) -> tuple[NDArray, NDArray, np.dtype]:
+        """Compute log p(x), probabilities of the components, and the type of a new table."""
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
             return *self._posteriors(self._open(objective)), objective.dtype
 
     def fit_predict(self, X, y=None, sample_weight=None):
-        """Fit, and the most probable component of every row."""
+        """Fit, and return the most probable component of every row."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def predict(self, X):
-        """The most probable component of every row."""
+        """Find the most probable component of every row."""
         return self._asked(X)[1].argmax(axis=1)
 
     def predict_proba(self, X):
-        """p(c | x): the probability of every component for every row."""
+        """Compute p(c | x), the probability of every component for every row."""
         _, codes, dtype = self._asked(X)
         return codes.astype(dtype, copy=False)
 
     def transform(self, X):
-        """Codes on the simplex: the same as :meth:`predict_proba`."""
+        """Compute codes on the simplex, the same as :meth:`predict_proba`."""
         return self.predict_proba(X)
 
     def inverse_transform(self, U):
-        """The mean of a row whose codes are U: U times the means of the components."""
+        """Compute the mean of a row whose codes are U: U times the means of the components."""
         check_is_fitted(self)
         U = np.asarray(U, dtype=np.float64)
         if U.ndim != 2 or U.shape[1] != len(self.weights_):
@@ -218,29 +226,29 @@ class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         return U @ self.components_
 
     def score_samples(self, X):
-        """log p(x) of every row (of what was seen of it)."""
+        """Compute log p(x) of every row (of what was seen of it)."""
         return self._asked(X)[0]
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """The mean of log p(x): higher is better."""
+        """Average log p(x): higher is better."""
         logs = self.score_samples(X)
         return float(np.average(logs, weights=row_weights(sample_weight, len(logs))))
 
     def anomaly_score(self, X):
-        """−log p(x) of every row: higher is stranger."""
+        """Compute −log p(x) of every row: higher is stranger."""
         return -self.score_samples(X)
 
     def aic(self, X) -> float:
-        """−2 log L + 2 · free parameters: lower is better."""
+        """Compute −2 log L + 2 · free parameters: lower is better."""
         return float(-2 * self.score_samples(X).sum() + 2 * self.n_parameters_)
 
     def bic(self, X) -> float:
-        """−2 log L + log(n) · free parameters: lower is better."""
+        """Compute −2 log L + log(n) · free parameters: lower is better."""
         logs = self.score_samples(X)
         return float(-2 * logs.sum() + np.log(len(logs)) * self.n_parameters_)
 
     def _check_loaded(self, looked_at: bool) -> None:
-        """What a file may not get wrong, because kernels trust it."""
+        """Check what a file may not get wrong, because kernels trust it."""
         d, learned = self.n_features_in_, self._learned
         if type(d) is not int or d < 1 or not isinstance(learned, Learned) or not isinstance(learned.loss, Squared):
             raise ValueError("the columns or what was learned of them are missing")

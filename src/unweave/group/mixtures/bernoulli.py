@@ -54,7 +54,7 @@ class BernoulliFamily:
     smoothing: float
 
     def bound_to(self, rows: WeightedRows):
-        """``parameters -> form`` for one table."""
+        """Return ``parameters -> form`` for one table."""
         n, d = rows.shape
         size = max(128, _NUMBERS // d)
         if not rows.objective.in_blocks and n_stored(rows.objective.X) < n * d:
@@ -62,10 +62,12 @@ class BernoulliFamily:
         return lambda state: BernoulliForm(state, size)
 
     def log_prior(self, parameters: dict) -> float:
+        """Compute the logarithm of the Beta prior, up to a constant."""
         means = parameters["means"]
         return self.smoothing * float((np.log(means) + np.log1p(-means)).sum())
 
     def maximise(self, state: dict) -> dict:
+        """Find the most likely parameters given the counts."""
         count = np.where(state["count"] > _DEAD * state["count"].sum(), state["count"], 0.0)
         tosses = state["seen"] + 2 * self.smoothing
         means = np.where(tosses > 0, (state["ones"] + self.smoothing) / np.where(tosses > 0, tosses, 1.0), 0.5)
@@ -73,7 +75,7 @@ class BernoulliFamily:
         return {"weights": count / count.sum(), "means": np.clip(means, 1e-15, 1 - 1e-15)}
 
     def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
-        """A dead component becomes one half of the heaviest, which is split in a random direction."""
+        """Make a dead component one half of the heaviest, which is split in a random direction."""
         weights, means = parameters["weights"].copy(), parameters["means"].copy()
         dead = np.flatnonzero(weights == 0)
         if not len(dead):
@@ -87,11 +89,12 @@ class BernoulliFamily:
         return {"weights": weights, "means": means}
 
     def blend(self, old: dict, new: dict, share: float) -> dict:
+        """Average the counts of two samples, `share` of the second."""
         return {name: (1 - share) * old[name] + share * new[name] for name in new}
 
 
 class BernoulliMixture(BaseMixture):
-    """p(x) = Σ_c π_c Π_j μ_cj^{x_j} (1 − μ_cj)^{1 − x_j}: rows of zeros and ones in groups, each with own coins.
+    """Fit p(x) = Σ_c π_c Π_j μ_cj^{x_j} (1 − μ_cj)^{1 − x_j}: groups of rows of zeros and ones, each with own coins.
 
     Use it for baskets, answers, presence and absence, dense or sparse (zeros are data). Fitted by EM with `smoothing`
     heads and as many tails added to every coin, the maximum under a Beta prior, whose logarithm is part of the bound

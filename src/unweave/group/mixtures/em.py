@@ -77,15 +77,15 @@ class EM(Scheme):
         self.ending = f"the mean log-likelihood of a row rose by no more than tol={self.tol:g}"
 
     def begin(self, rng=None, trial: int = 0) -> dict:
-        """The first state; each trial has another."""
+        """Make the first state; each trial has another."""
         return self.first(self, rng, trial)
 
     def state_with(self, state: dict, bound: float = _NOTHING_YET) -> dict:
-        """The state that holds these parameters, and the statistics that the first step maximises with."""
+        """Make the state that holds these parameters, and the statistics that the first step maximises with."""
         return {**state, "bound": bound, "gain": -_NOTHING_YET, "failures": 0}
 
     def state_at(self, parameters: dict) -> dict:
-        """The state of these parameters, which are expected with once."""
+        """Make the state of these parameters, which are expected with once."""
         statistics, bound = self.expect(parameters)
         return self.state_with({**parameters, **statistics}, bound)
 
@@ -111,6 +111,7 @@ class EM(Scheme):
         return found, -found["bound"]
 
     def _attempt(self, state: dict, parameters: dict) -> dict | None:
+        """Expect with new parameters; None if the bound would fall."""
         statistics, bound = self.expect(parameters)
         if bound < state["bound"]:
             return None
@@ -124,13 +125,13 @@ class Form(Protocol):
     held: int  # numbers in its statistics
 
     def log_joint(self, X: Any, seen: NDArray | None) -> tuple[NDArray[np.float64], Any]:
-        """log π_c p(x_i | c) as a table (components, rows), and whatever `statistics` can use again."""
+        """Compute log π_c p(x_i | c) as a table (components, rows), and whatever `statistics` can use again."""
 
     def statistics(self, memo: Any, R: NDArray[np.float64]) -> tuple[NDArray, ...]:
-        """Sums over rows, weighted by R (components, rows)."""
+        """Sum over rows, weighted by R (components, rows)."""
 
     def collect(self, totals: list[NDArray]) -> dict:
-        """The statistics of the whole table, by name."""
+        """Return the statistics of the whole table, by name."""
 
 
 def expectation(rows: WeightedRows, form: Form) -> tuple[dict, float]:
@@ -152,19 +153,19 @@ class Family(Protocol):
     """Describe densities whose mixtures EM fits."""
 
     def bound_to(self, rows: WeightedRows) -> Callable[[dict], Form]:
-        """``parameters -> form`` for one table."""
+        """Return ``parameters -> form`` for one table."""
 
     def maximise(self, state: dict) -> dict:
-        """Parameters from the statistics of a state."""
+        """Find the parameters from the statistics of a state."""
 
     def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
-        """Parameters in which a dead component begins anew, None if none is dead."""
+        """Find parameters in which a dead component begins anew, None if none is dead."""
 
     def log_prior(self, parameters: dict) -> float:
-        """Logarithm of the prior density of the parameters, up to a constant."""
+        """Compute the logarithm of the prior density of the parameters, up to a constant."""
 
     def blend(self, old: dict, new: dict, share: float) -> dict:
-        """Mean statistics of two samples, `share` of the second."""
+        """Average the statistics of two samples, `share` of the second."""
 
 
 def mixture_em(family: Family, rows: WeightedRows, first: Callable[[EM, Any, int], dict], tol: float = 0.0) -> EM:

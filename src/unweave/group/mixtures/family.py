@@ -44,16 +44,16 @@ class GaussianFamily:
     given: NDArray | None = None
 
     def bound_to(self, rows: WeightedRows):
-        """``parameters -> form`` for one table: its reach is measured once."""
+        """Return ``parameters -> form`` for one table: its reach is measured once."""
         reach = columns_reach(rows)
         return lambda state: choose_form(self.kind, state, reach, rows.complete)
 
     def log_prior(self, parameters: dict) -> float:
-        """Nothing is assumed of the parameters."""
+        """Assume nothing of the parameters."""
         return 0.0
 
     def blend(self, old: dict, new: dict, share: float) -> dict:
-        """Mean moments of two samples, `share` of the second, about the points of the second."""
+        """Average the moments of two samples, `share` of the second, about the points of the second."""
         shift = old["about"] - new["about"]
         count, first, second = old["count"], old["first"], old["second"]
         if second.ndim == 3:
@@ -66,7 +66,7 @@ class GaussianFamily:
         return {name: (1 - share) * moved[name] + share * new[name] for name in moved} | {"about": new["about"]}
 
     def maximise(self, state: dict) -> dict:
-        """The most likely parameters given the moments; a component that has died stays where it was, weight 0."""
+        """Find the most likely parameters given the moments; a component that has died stays where it was, weight 0."""
         count = state["count"]
         alive = count > _DEAD * count.sum()
         move, scatter = shapes.scatters(count, state["first"], state["second"])
@@ -79,7 +79,7 @@ class GaussianFamily:
         return {"weights": count / count.sum(), "means": means, "covariances": found}
 
     def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
-        """A dead component becomes one half of the heaviest, split along its longest axis; mean and scatter stay."""
+        """Make a dead component one half of the heaviest, split along its longest axis; mean and scatter stay."""
         weights, means = parameters["weights"].copy(), parameters["means"].copy()
         dead = np.flatnonzero(weights == 0)
         if not len(dead):

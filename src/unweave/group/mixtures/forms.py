@@ -56,7 +56,10 @@ class _Parameters:
 
 
 class Products:
-    """Full covariances, everything seen: features are the products of all pairs of columns, the columns, and 1."""
+    """Expect with full covariances, everything seen.
+
+    Features are the products of all pairs of columns, the columns, and 1.
+    """
 
     def __init__(self, common: _Parameters):
         self.common, self.held = common, common.k * (common.d + 1) ** 2 // 2
@@ -90,7 +93,10 @@ class Products:
 
 
 class Squares:
-    """Diagonal covariances: features are squares, columns and what was seen; unseen ones are zero throughout."""
+    """Expect with diagonal covariances.
+
+    Features are squares, columns and what was seen; unseen ones are zero throughout.
+    """
 
     def __init__(self, common: _Parameters):
         self.common, self.held = common, 3 * common.k * common.d
@@ -124,7 +130,7 @@ class Squares:
 
 
 class DirectSquares:
-    """Diagonal covariances about each component's own mean."""
+    """Expect with diagonal covariances about each component's own mean."""
 
     def __init__(self, common: _Parameters):
         self.common, self.held = common, 3 * common.k * common.d
@@ -155,13 +161,13 @@ class DirectSquares:
 
 
 def _with_unseen(first, second, count, seen, offset, variances):
-    """Moments with the expected ones of unseen entries added: independent columns, so they follow the component."""
+    """Add the expected moments of unseen entries: columns are independent, so these follow the component."""
     unseen = np.maximum(count[:, None] - seen, 0.0)
     return first + unseen * offset, second + unseen * (variances + offset**2)
 
 
 class Direct:
-    """Full covariances, everything seen, about each component's own mean."""
+    """Expect with full covariances, everything seen, about each component's own mean."""
 
     def __init__(self, common: _Parameters):
         self.common, self.held = common, common.k * common.d**2
@@ -192,9 +198,10 @@ class Direct:
 
 
 class Holes:
-    """Full covariances where some entries are missing: their conditional means and covariances, by pattern of holes.
+    """Expect with full covariances where some entries are missing, by pattern of holes.
 
-    The precision is scaled to a unit diagonal, for which the kernel's pivots are meant.
+    Holes take part by their conditional means and covariances. The precision is scaled to a unit diagonal, for which
+    the kernel's pivots are meant.
     """
 
     def __init__(self, common: _Parameters):

@@ -27,7 +27,7 @@ _PLACES = np.linspace(0.0, 1.0, 21)
 
 
 class GaussianMixture(BaseMixture):
-    """p(x) = Σ_c π_c N(x; μ_c, Σ_c), the most likely parameters by EM; the codes of a row are p(c | x).
+    """Fit p(x) = Σ_c π_c N(x; μ_c, Σ_c) by EM to the most likely parameters; the codes of a row are p(c | x).
 
     Use it for clusters of different size, shape and density, for densities and for anomalies; KMeans is the limit of
     equal spherical components whose variance vanishes. With ``missing="nan"`` the likelihood is that of the entries
@@ -149,7 +149,7 @@ class GaussianMixture(BaseMixture):
         self.n_parameters_ = k - 1 + k * d + (shapes.n_parameters(kind, k, d) if self.covariances is None else 0)
 
     def _groups_apart(self) -> int:
-        """How many groups the components form, those that lie side by side taken as one."""
+        """Count the groups that the components form, those that lie side by side taken as one."""
         k, d = self.means_.shape
         factors = shapes.each(self.covariance_type, self.precisions_cholesky_, k, d)
         return groups_apart(self.weights_, self.means_, factors)
@@ -224,6 +224,7 @@ def _falls(weights: NDArray, means: NDArray, factors: NDArray, one: int, others:
 
 
 def _ridge(means: NDArray, factors: NDArray, one: int, others: NDArray, place: float) -> NDArray:
+    """Find the points of the ridges at one place between component `one` and each of `others`."""
     mine, theirs = factors[one], factors[others]
     if factors.ndim == 2:
         P, Q = (1 - place) * mine**2, place * theirs**2

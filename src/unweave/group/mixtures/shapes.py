@@ -16,12 +16,12 @@ def dense(kind: str) -> bool:
 
 
 def shape_of(kind: str, k: int, d: int) -> tuple[int, ...]:
-    """The shape of the array of covariances."""
+    """Return the shape of the array of covariances."""
     return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
 
 
 def n_parameters(kind: str, k: int, d: int) -> int:
-    """Free numbers of the covariances.
+    """Count the free numbers of the covariances.
 
     >>> [n_parameters(kind, 2, 3) for kind in SHAPES]
     [12, 6, 6, 2]
@@ -30,7 +30,7 @@ def n_parameters(kind: str, k: int, d: int) -> int:
 
 
 def scatters(count: NDArray, first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
-    """(means, scatter about them) of each component from its moments about some point; nothing for empty ones."""
+    """Compute (means, scatter about them) of each component from its moments about some point; 0 for empty ones."""
     mass = np.maximum(count, np.finfo(float).tiny)
     move = first / mass[:, None]
     if second.ndim == 3:
@@ -42,7 +42,7 @@ def scatters(count: NDArray, first: NDArray, second: NDArray) -> tuple[NDArray, 
 
 
 def covariances(kind: str, count: NDArray, scatter: NDArray, reg: float) -> NDArray:
-    """The most likely covariances of that shape, plus `reg` on the diagonal."""
+    """Compute the most likely covariances of that shape, plus `reg` on the diagonal."""
     if kind == "spherical":
         return scatter.mean(axis=1) + reg
     if kind == "diag":
@@ -55,7 +55,7 @@ def covariances(kind: str, count: NDArray, scatter: NDArray, reg: float) -> NDAr
 
 
 def precision_factors(kind: str, found: NDArray) -> NDArray:
-    """Upper T with T·T' = Σ⁻¹ of every covariance; for diagonal ones the roots of the precisions."""
+    """Compute upper T with T·T' = Σ⁻¹ of every covariance; for diagonal ones the roots of the precisions."""
     if not dense(kind):
         if not (found > 0).all():
             raise ValueError("a column is constant within a component and reg_covar is 0; raise reg_covar")
@@ -66,6 +66,7 @@ def precision_factors(kind: str, found: NDArray) -> NDArray:
 
 
 def _factor(covariance: NDArray) -> NDArray:
+    """Factor one inverse covariance."""
     try:
         lower = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
@@ -74,7 +75,7 @@ def _factor(covariance: NDArray) -> NDArray:
 
 
 def _second_try(covariance: NDArray) -> NDArray:
-    """The Cholesky factor of a covariance that rounding made singular, or an error with the remedy."""
+    """Factor a covariance that rounding made singular, or raise an error with the remedy."""
     try:
         return np.linalg.cholesky(_lifted(covariance))
     except np.linalg.LinAlgError:
@@ -85,7 +86,7 @@ def _second_try(covariance: NDArray) -> NDArray:
 
 
 def _lifted(covariance: NDArray) -> NDArray:
-    """The covariance with the eigenvalues of its correlation at least 1e-10: too near to singular for rounding."""
+    """Lift the eigenvalues of the correlation of a covariance that is too near to singular to at least 1e-10."""
     scale = np.sqrt(np.diag(covariance))
     if not (scale > 0).all():
         raise ValueError("a column is constant within a component and reg_covar is 0; raise reg_covar")
@@ -94,25 +95,25 @@ def _lifted(covariance: NDArray) -> NDArray:
 
 
 def precisions(kind: str, factors: NDArray) -> NDArray:
-    """Inverse covariances, in the shape of the covariances."""
+    """Compute inverse covariances, in the shape of the covariances."""
     return factors @ np.swapaxes(factors, -1, -2) if dense(kind) else factors**2
 
 
 def each(kind: str, values: NDArray, k: int, d: int) -> NDArray:
-    """Covariances or their factors, one per component: (k, d, d), or (k, d) for the diagonal kinds."""
+    """Give covariances or their factors one per component: (k, d, d), or (k, d) for the diagonal kinds."""
     if kind == "tied":
         return np.broadcast_to(values, (k, d, d))
     return np.broadcast_to(values[:, None], (k, d)) if kind == "spherical" else values
 
 
 def half_log_det(kind: str, factors: NDArray) -> NDArray:
-    """½ log|Σ⁻¹| of each component, from the factors :func:`each` gave."""
+    """Compute ½ log|Σ⁻¹| of each component, from the factors :func:`each` gave."""
     diagonal = np.einsum("kii->ki", factors) if dense(kind) else factors
     return np.log(diagonal).sum(axis=1)
 
 
 def check_covariances(kind: str, given, k: int, d: int) -> NDArray[np.float64]:
-    """Covariances that a user gave: the right shape, symmetric and positive definite."""
+    """Check covariances that a user gave: the right shape, symmetric and positive definite."""
     given = np.asarray(given, dtype=np.float64)
     if kind == "spherical" and given.ndim == 0:
         given = np.full(k, float(given))
