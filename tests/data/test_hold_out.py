@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unweave.data.holdout import KnownEntries, draw_entries, exact_share, hide, known_block, known_csr, part
+from unweave.data.hold_out import KnownEntries, draw_entries, exact_share, hide, known_block, known_csr, part
 from unweave.data.table import Table
 
 
