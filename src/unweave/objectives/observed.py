@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from unweave.data.hold_out import hold_out as hold_entries_out
 from unweave.linalg import entries as kernels
 from unweave.linalg.products import squared_norm
 from unweave.losses.base import Loss
@@ -136,6 +137,12 @@ class Observed(Objective):
 def observed(objective: Objective) -> Observed:
     """The entries of a table that were seen, as a list, however the table is stored."""
     return objective if isinstance(objective, Observed) else Observed(objective.entries(), objective.loss)
+
+
+def hold_out(table: Observed, rng: np.random.Generator, share: float) -> tuple[Observed, Observed | None]:
+    """Split entries at random into those to learn from and those held out; None when there are too few to spare any."""
+    parts = hold_entries_out(table.X, rng, share)
+    return (table, None) if parts is None else (Observed(parts[0], table.loss), Observed(parts[1], table.loss))
 
 
 def _sums(values, indptr) -> np.ndarray:
