@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import machine
 from benchmarks.rows import rows
-from benchmarks.table import Report, best, details, summary
+from benchmarks.table import Report, details, summary
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -71,7 +71,7 @@ def measure(name: str, options: argparse.Namespace) -> Report:
 
 def add_memory(report: Report, options: argparse.Namespace) -> None:
     for name in dict.fromkeys(record["contender"] for record in report.results):
-        record = best([r for r in report.results if r["contender"] == name])
+        record = report.best(name)
         if record is None:
             continue
         extra = ["--contender", name, "--threads", record["threads"]]

@@ -1,4 +1,4 @@
-"""From measurements to verdicts and markdown."""
+"""Turn measurements into verdicts and markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = [
 
 @dataclass
 class Match:
-    """Ours against one peer, each with its best number of threads."""
+    """Set ours against one peer, each with its best number of threads."""
 
     peer: Record
     ours: Record
@@ -38,12 +38,17 @@ class Report:
         """One match for each peer that ran, the hardest first: the best where quality is the aim, else the quickest."""
         found = []
         for name in self.row.peers:
-            peer = best([r for r in self.results if r["contender"] == name])
-            ours = best([r for r in self.results if r["contender"] in ("unweave", f"unweave to {name}")])
+            peer, ours = self.best(name), self.best("unweave", f"unweave to {name}")
             if peer and ours:
                 found.append(Match(peer, ours, peer["seconds"] / ours["seconds"], self._reached(ours, peer)))
         by_quality = self.row.aim == "below"
-        return sorted(found, key=lambda match: match.peer["objective"] if by_quality else match.ratio)
+        return sorted(found, key=lambda match: quality(match.peer) if by_quality else (match.ratio,))
+
+    def best(self, *names: str) -> Record | None:
+        """The best setting of a contender: of the best quality on quality rows, else the quickest."""
+        done = [r for r in self.results if r["contender"] in names and not r["error"] and r["runs"]]
+        by_quality = self.row.aim == "below"
+        return min(done, key=lambda r: quality(r) if by_quality else (r["seconds"],), default=None)
 
     def _reached(self, ours: Record, peer: Record) -> bool:
         if self.row.aim == "none":
@@ -72,10 +77,10 @@ class Report:
         return "pass"
 
 
-def best(records: list[Record]) -> Record | None:
-    """The quickest that ran."""
-    done = [r for r in records if not r["error"] and r["runs"]]
-    return min(done, key=lambda r: r["seconds"]) if done else None
+def quality(record: Record) -> tuple[float, float]:
+    """What the best record has least of: the objective, of equals the time; an unknown objective comes last."""
+    value = record["objective"]
+    return (math.inf if math.isnan(value) else value), record["seconds"]
 
 
 def excess(match: Match) -> float:

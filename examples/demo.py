@@ -19,7 +19,7 @@ import unweave
 from unweave import report
 from unweave.data.installed import docstrings, imports
 from unweave.data.named import NamedTable
-from unweave.data.readers.options import Options
+from unweave.data.readers.source import Options
 from unweave.data.readers.text import count_words
 
 

@@ -15,7 +15,8 @@ from sklearn.datasets import load_wine
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+# contributing.md defines classes that are looked up in a module: tests/test_contributing.py runs it in one.
+PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "contributing.md")
 
 
 def run_blocks(page: Path) -> dict:

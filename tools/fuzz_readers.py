@@ -4,89 +4,25 @@
     python tools/fuzz_readers.py --seconds 60 --format csv one of them
     python tools/fuzz_readers.py --format csv --atheris    coverage-guided, if atheris is installed
 
-Seeds are made on the spot. Without atheris they are changed at random, from a seed that is printed. A file that breaks
-a reader is kept in the temporary folder, and the program ends with exit code 1.
+It starts from small valid files, made on the spot, and without atheris changes them at random, from a seed that is
+printed. A file that breaks a reader is kept in the temporary folder, and the program ends with exit code 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
-import gzip
-import io
-import lzma
 import random
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the tests share the makers of broken files
+
+from tests.data.broken_files import spoil, valid_files
 
 SLOWEST = 5.0
-
-
-def seeds() -> dict[str, list[bytes]]:
-    """Small valid files of every format."""
-    import polars as pl
-    import scipy.sparse as sp
-    from PIL import Image
-
-    def saved(save, *arguments, **options) -> bytes:
-        file = io.BytesIO()
-        save(file, *arguments, **options)
-        return file.getvalue()
-
-    frame = pl.DataFrame({"name": ["a", "b", "c"], "x": [1.0, None, 2.5], "y": [True, False, None]})
-    image = Image.fromarray(np.arange(48, dtype=np.uint8).reshape(6, 8))
-    return {
-        "csv": [b"name,x,y\nann,1,2.5\nbob,,NA\n", b'"a";"b"\r\n"1,5";2\r\n3;4\r\n', b"  1 2\n 3 4\n", b"1\n\n3\n"],
-        "tsv": [b"x\ty\n1\ttrue\n2\tfalse\n"],
-        "ndjson": [b'{"n": "a", "x": 1}\n{"n": "b", "x": NaN}\n', b'{"x": 1.5}\n{"y": null}\n'],
-        "parquet": [saved(frame.write_parquet), saved(frame.write_parquet, compression="uncompressed")],
-        "npy": [saved(np.save, np.eye(3)), saved(np.save, np.eye(2, dtype="i4"))],
-        "npz": [saved(np.savez, a=np.eye(3)), saved(sp.save_npz, sp.eye_array(5).tocsr())],
-        "images": [saved(image.save, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")],
-        "matrix-market": [
-            b"%%MatrixMarket matrix coordinate real general\n% note\n3 3 2\n1 1 5\n3 2 -1.5\n",
-            b"%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
-        ],
-        "triples": [
-            b"user,item,rating,time\na,x,4.5,964982703\nb,x,3,964981247\n",
-            b"1::10::5::978300760\n2::10::3::978302109\n",
-        ],
-        "pairs": [b"ann read\nann write\nbob read\n"],
-        "transactions": [b"1 2 3\n2 5\n\n7\n"],
-        "uci-bag": [b"2\n3\n2\n1 3 5\n2 1 1\n"],
-        "lda-c": [b"2 0:1 7:3\n1 4:1\n"],
-        "libsvm": [b"+1 1:0.5 3:2 # note\n-1 qid:3 2:1\n"],
-        "text": [b"Bees make honey.\n\nHoney bees eat honey.\n\nWax is not honey.\n", "é à la carte\n".encode()],
-    }
-
-
-def spoil(data: bytes, chance: random.Random) -> bytes:
-    """A few random edits; now and then the whole is packed, before or after."""
-    data = bytearray(data)
-    for _ in range(chance.randint(1, 6)):
-        at, size = chance.randrange(len(data) + 1), chance.randint(1, 8)
-        what = chance.randrange(5)
-        if what == 0 and data:
-            data[at % len(data)] ^= 1 << chance.randrange(8)
-        elif what == 1:
-            data[at : at + size] = chance.randbytes(size)
-        elif what == 2:
-            del data[at : at + size]
-        elif what == 3:
-            data[at:at] = chance.choice(
-                [b"\n", b",", b'"', b"99999999999", b"-1", b"1e999", b"nan", b"\0", b"\xff", b" "]
-            )
-        else:
-            data[at:at] = data[at : at + 50] * chance.randint(1, 20)
-    if chance.random() < 0.05:
-        packed = bytearray(chance.choice([gzip.compress, lzma.compress])(bytes(data)))
-        packed[chance.randrange(len(packed))] ^= chance.choice([0, 1])
-        data = packed
-    return bytes(data) or b"\n"
 
 
 def check(path: Path, data: bytes, format: str) -> bool:
@@ -137,7 +73,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--atheris", action="store_true", help="coverage-guided, endless; needs --format")
     asked = parser.parse_args()
-    known = seeds()
+    known = valid_files()
     chosen = [asked.format] if asked.format else list(known)
     if unknown := set(chosen) - set(known):
         parser.error(f"no format {unknown.pop()!r}; use one of {', '.join(known)}")

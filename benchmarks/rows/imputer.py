@@ -131,7 +131,7 @@ def run(data: list[Holed], fill: Callable[[Any], Any], clock: Callable[[], float
 
 
 def unweave_fill(table: Any) -> Any:
-    from unweave.complete.table_imputer import TableImputer
+    from unweave.complete.imputer.table_imputer import TableImputer
 
     return TableImputer().fit_transform(table)
 

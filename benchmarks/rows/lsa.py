@@ -31,7 +31,7 @@ def load_double(folder: Path, size: str) -> sp.csr_matrix:
 
 
 def ours(X: sp.csr_matrix, target: float | None) -> Fit:
-    import unweave.explain.lsa as lsa
+    import unweave.explain.search.lsa as lsa
 
     model = lsa.LSA(K, tol=1e-10 if target is not None else 1e-5, callback=stop_at(target)).fit(X)
     return Fit(model.components_, model.n_iter_)
@@ -74,7 +74,7 @@ def _latency(ask: Callable[[Any], Any], queries: list[Any]) -> float:
 
 def ours_query(X: sp.csr_matrix, target: float | None) -> Fit:
     """A text of some words in, ten documents out."""
-    import unweave.explain.lsa as lsa
+    import unweave.explain.search.lsa as lsa
     from unweave.data.named import NamedTable
 
     model = lsa.LSA(K).fit(NamedTable(sp.csr_array(X), columns=[str(j) for j in range(X.shape[1])], kind="counts"))

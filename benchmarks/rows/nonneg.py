@@ -71,7 +71,7 @@ def convex_rule(data: Problem, threads: int) -> Fit:
 
 
 def semi_ours(data: Problem, target: float | None) -> Fit:
-    from unweave.explain.semi_nmf import SemiNMF
+    from unweave.explain.parts.semi import SemiNMF
 
     U = data.member + 0.2  # where the multiplicative rule begins, which cannot leave zero
     start = (U, U.T @ data.X / U.sum(axis=0)[:, None])
@@ -81,7 +81,7 @@ def semi_ours(data: Problem, target: float | None) -> Fit:
 
 
 def convex_ours(data: Problem, target: float | None) -> Fit:
-    from unweave.explain.convex_nmf import ConvexNMF
+    from unweave.explain.parts.convex import ConvexNMF
 
     model = ConvexNMF(data.member.shape[1], callback=stop_at(target), tol=0, max_iter=3 if target is None else 500)
     model.fit(data.X)

@@ -38,7 +38,7 @@ def load(folder: Path, size: str) -> Holes:
 
 def ours(data: Holes, target: float | None) -> Fit:
     """Stops at the peer's objective; the certificate and the final codes are part of the time."""
-    from unweave.complete.soft_impute import SoftImpute
+    from unweave.complete.nuclear.soft_impute import SoftImpute
 
     def reached(progress: Any) -> bool:
         return target is not None and progress.objective <= target

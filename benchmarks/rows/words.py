@@ -38,7 +38,7 @@ def load_titles(folder: Path, size: str) -> list[str]:
 
 
 def ours(texts: list[str], target: float | None) -> Fit:
-    from unweave.explain.text_table import TextTable
+    from unweave.explain.text.table import TextTable
 
     table = TextTable()
     return Fit((table.fit_transform(texts), table.words_), 1)

@@ -13,13 +13,20 @@ PROGRAM = Path(sys.executable).with_name("unweave")
 
 
 class Shell:
-    """Runs ``unweave …`` in one folder and keeps what it said."""
+    """Runs ``unweave …`` in one folder, with `more` in its environment, and keeps what it said."""
 
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def __call__(self, *words, expect: int = 0) -> subprocess.CompletedProcess:
-        env = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "UNWEAVE_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    def __call__(self, *words, expect: int = 0, **more: str) -> subprocess.CompletedProcess:
+        env = {
+            **os.environ,
+            **more,
+            "COLUMNS": "120",
+            "NO_COLOR": "1",
+            "UNWEAVE_NUM_THREADS": "1",
+            "POLARS_MAX_THREADS": "1",
+        }
         done = subprocess.run(
             [str(PROGRAM), *map(str, words)],
             cwd=self.folder,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from unweave.cli.options import Settings
 from unweave.cli.verbs import segment as verb
 
 
 def settings(path, **more):
-    given = {"file": path, "k": 3, "position": 0.0, "seed": 0, "out": None, "quiet": True, "as_json": True}
-    return SimpleNamespace(**{**given, **more})
+    return Settings("segment", **{"file": path, "k": 3, "quiet": True, "as_json": True, **more})
 
 
 @pytest.fixture

@@ -110,6 +110,52 @@ def test_complete_takes_text_columns(unweave, tmp_path, rng):
     assert np.mean([a == b for a, b in zip(guessed, right, strict=True)]) > 0.8
 
 
+def people(path, rng, n=120):
+    """A table of numbers, towns and 0/1 that go together, with holes; what the towns were is returned."""
+    health = rng.normal(size=n)
+    towns = np.where(health > 0, "Bath", "York")
+    lines = ["age,town,smokes,pulse"]
+    for i, h in enumerate(health):
+        town = "" if i % 10 == 3 else towns[i]
+        age = "" if i % 10 == 5 else f"{50 - 10 * h + rng.normal():.2f}"
+        lines.append(f"{age},{town},{int(h < 0)},{70 - round(5 * h)}")
+    path.write_text("\n".join(lines) + "\n")
+    return towns
+
+
+def test_mixed_columns_are_filled_by_the_imputer_and_without_pandas(unweave, tmp_path, rng):
+    towns = people(tmp_path / "people.csv", rng)
+    (tmp_path / "no").mkdir()
+    (tmp_path / "no" / "pandas.py").write_text("raise ImportError('pandas is not needed')\n")
+    path = f"{tmp_path / 'no'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    answer = json.loads(unweave("complete", "people.csv", "--json", PYTHONPATH=path).stdout)
+    assert answer["model"] == "TableImputer"
+    assert {"completed.csv", "uncertainty.csv", "report.html"} <= set(answer["files"])
+    full, doubts = (rows(tmp_path / "people-complete" / name) for name in ("completed.csv", "uncertainty.csv"))
+    assert full[0] == doubts[0] == ["age", "town", "smokes", "pulse"] and all(all(line) for line in full)
+    assert np.mean([full[i + 1][1] == towns[i] for i in range(3, 120, 10)]) > 0.8
+    for was, now in zip(rows(tmp_path / "people.csv")[1:], full[1:], strict=True):
+        kept = [(a, b) for a, b in zip(was, now, strict=True) if a != ""]
+        assert all(a == b if a in ("Bath", "York") else float(a) == float(b) for a, b in kept)
+    sure = [[cell != "" for cell in line] for line in doubts[1:]]
+    assert sure == [[i % 10 == 5, i % 10 == 3, False, False] for i in range(120)], "a number where a hole was"
+    model = library.load(tmp_path / "people-complete" / "model.unweave")
+    again = model.transform(library.read(tmp_path / "people.csv"))
+    assert again["town"].to_list() == [line[1] for line in full[1:]]
+    page = (tmp_path / "people-complete" / "report.html").read_text(encoding="utf-8")
+    assert "TableImputer" in page and "model.transform(table)" in page
+
+
+def test_transform_and_show_of_an_imputer(unweave, tmp_path, rng):
+    people(tmp_path / "people.csv", rng)
+    unweave("complete", "people.csv", "--quiet")
+    (tmp_path / "new.csv").write_text("age,town,smokes,pulse\n,Bath,0,64\n61.5,,1,77\n")
+    unweave("transform", "people-complete/model.unweave", "new.csv", "--out", "new-full.csv")
+    full = rows(tmp_path / "new-full.csv")
+    assert full[0] == ["age", "town", "smokes", "pulse"] and float(full[1][0]) < 50 and full[2][:2] == ["61.5", "York"]
+    assert "TableImputer" in unweave("show", "people-complete/model.unweave").stderr
+
+
 def test_explain_finds_topics_in_lines_of_text(unweave, tmp_path, rng):
     themes = ["cat dog horse sheep goat", "violin piano flute drum cello", "rain snow wind cloud storm"]
     lines = [" ".join(rng.choice(themes[i % 3].split(), 12)) for i in range(60)]
@@ -131,7 +177,7 @@ def test_explain_pictures_and_negative_numbers(unweave, tmp_path, rng):
 
 def test_plan_says_what_would_run_and_writes_nothing(unweave, wine, tmp_path):
     said = unweave("plan", wine, "--job", "explain", "-k", "4").stderr
-    assert "coordinate descent" in said and "Memory: " in said and "an iteration (measured)" in said
+    assert "coordinate descent" in said and "Memory: " in said and "per iteration (measured)" in said
     answer = json.loads(unweave("plan", wine, "--json").stdout)
     assert answer["job"] == "compress" and answer["bytes"] > 0
     assert [p.name for p in tmp_path.iterdir()] == ["wine.csv"]

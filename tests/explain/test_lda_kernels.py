@@ -11,8 +11,8 @@ from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_gibbs import Gibbs
 from unweave.explain.lda_priors import counted_sums, expected_sums, fit_dirichlet, inverse_digamma, learn_alpha
 from unweave.explain.lda_variational import expect
+from unweave.kernels.lda import digamma
 from unweave.kernels.lda_gibbs import gibbs_range, prior_sums_range
-from unweave.kernels.lda_priors import digamma
 
 
 def state_for(X, k, dtype, rng):

@@ -16,7 +16,7 @@ import unweave
 from tests.reference import bfr as slow
 from unweave.group.bfr import BFR
 from unweave.group.bfr_sets import Sets, statistics
-from unweave.kernels.bfr import admit
+from unweave.kernels.large import admit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -15,7 +15,7 @@ from tests.reference import coreset as slow
 from unweave.group.coreset_fit import fit_on_coreset
 from unweave.group.coresets import coreset
 from unweave.group.kmeans import KMeans
-from unweave.kernels.coreset import chances, weighted_sums
+from unweave.kernels.large import chances, weighted_sums
 from unweave.solve.lloyd import assign
 
 

@@ -14,7 +14,7 @@ import unweave
 from tests.reference import lloyd_moves as slow
 from unweave.group import kmeans_moves as moves
 from unweave.group import kmeans_settle, repair
-from unweave.kernels.lloyd_moves import removal_costs, split_gains
+from unweave.kernels.kmeans_moves import removal_costs, split_gains
 
 
 @pytest.fixture

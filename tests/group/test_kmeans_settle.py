@@ -8,7 +8,7 @@ import threadpoolctl
 
 import unweave
 from tests.reference import lloyd_settle as slow
-from unweave.kernels.lloyd_settle import settle
+from unweave.kernels.kmeans_moves import settle
 
 KINDS = ("plain", "weights", "some weights zero", "far from zero")
 

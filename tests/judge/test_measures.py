@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, mean_absolute_error, mean_s
 from tests.reference import judge as slow
 from unweave.data.named import NamedTable
 from unweave.judge import auc, coverage, mae, map_at, ndcg_at, precision_at, recall_at, relevant_items, rmse
-from unweave.judge.top import best_columns
+from unweave.judge.answers import best_columns
 
 LISTS = {"precision_at": precision_at, "recall_at": recall_at, "map_at": map_at, "ndcg_at": ndcg_at}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unweave.kernels.counts_log import log_ratio_sum
+from unweave.kernels.counts import log_ratio_sum
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 2000])

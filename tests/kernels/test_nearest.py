@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import nearest as slow
-from unweave.explain import lsa_index
-from unweave.explain.lsa_index import Index, unit_row, unit_rows
+from unweave.explain.search import index as lsa_index
+from unweave.explain.search.index import Index, unit_row, unit_rows
 from unweave.kernels.nearest import LANE, coarsen_point, coarsen_range
 
 

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from scipy.optimize import nnls
 
 import unweave
-from unweave.complete.soft_impute import SoftImpute
-from unweave.complete.thresholding import SingularValueThresholding
+from unweave.complete import SingularValueThresholding, SoftImpute
 from unweave.penalties import L1, ElasticNet, Fixed, L1Ball, L2Ball, Nuclear, Ridge
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import pickle
 import subprocess
@@ -15,34 +14,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import unweave
-from unweave.persist.registry import ESTIMATORS, find_estimator
+from unweave.registry import ESTIMATORS, takes
+from unweave.registry import small_model as model
+from unweave.registry import small_table as table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-_FEW = {"n_components": 3, "n_clusters": 3, "max_iter": 4, "random_state": 0, "ridge": 0.5, "strength": 0.1}
-_OWN = {"TableImputer": {"n_components": "auto", "ridge": "auto"}}
-_COUNTS = ("LDA", "PLSA", "SimplexTopics")
 _ANSWERS = ("transform", "predict", "predict_proba", "score_samples", "anomaly_score", "document_topics")
-
-
-def table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray:
-    """Three groups of rows; 0/1 or counts where a model asks for them."""
-    rng = np.random.default_rng(0)
-    X = np.repeat(4 * rng.random((3, columns)), rows, axis=0) + 0.3 * rng.random((3 * rows, columns))
-    if name == "BernoulliMixture":
-        return (np.median(X) < X).astype(float)
-    if name == "SymmetricNMF":
-        return X @ X.T
-    return np.rint(X) if name in _COUNTS else X
-
-
-def _known(name: str):
-    return inspect.signature(find_estimator(name)).parameters
-
-
-def model(name: str):
-    few = {**_FEW, **_OWN.get(name, {})}
-    return find_estimator(name)(**{key: value for key, value in few.items() if key in _known(name)})
 
 
 def answers(fitted, X) -> dict[str, np.ndarray]:
@@ -86,7 +64,7 @@ def fits_in_threads() -> None:
         X = table(name, 150, 40)  # large enough for BLAS to use its threads
 
         def fit(name=name, X=X):
-            return answers(model(name).set_params(**({"max_iter": 3} if "max_iter" in _known(name) else {})).fit(X), X)
+            return answers(model(name).set_params(**({"max_iter": 3} if "max_iter" in takes(name) else {})).fit(X), X)
 
         wanted = fit()
         with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(2) as two:

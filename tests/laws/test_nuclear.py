@@ -10,8 +10,7 @@ import pytest
 
 import unweave
 from tests.reference.nuclear import thresholding, weighted_best, weighted_objective
-from unweave.complete.soft_impute import SoftImpute
-from unweave.complete.thresholding import SingularValueThresholding
+from unweave.complete import SingularValueThresholding, SoftImpute
 from unweave.penalties import Nuclear
 
 SHAPES = [(13, 3), (3, 13), (40, 5), (5, 40), (9, 9), (8, 1), (1, 8)]

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from unweave import Factorization
-from unweave.factorization.door import open_table
 from unweave.losses import LOSSES, ColumnLosses, Weighted, get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
 from unweave.objectives.models import Quadratic
+from unweave.objectives.opening import open_table
 
 N, M, K = 23, 6, 3
 MIXED = ["squared", "logistic", "categorical", "huber", "ordinal", "absolute"]
@@ -357,7 +357,7 @@ def test_the_denominator_is_a_non_negative_part_of_the_gradient(name, storage, d
 @pytest.mark.parametrize("storage", ["dense", "masked"])
 def test_weights_of_columns_count_once(storage, dtype):
     from unweave.data.table import Table
-    from unweave.factorization.door import make_objective
+    from unweave.objectives.opening import make_objective
 
     _, dense = make("squared", storage, dtype)
     by_column = np.array([1.0, 2.0, 0.5, 3.0, 1.0, 4.0])

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 import unweave
-from tests.laws.test_every_model import answers, assert_same, model, table
-from unweave.persist.registry import ESTIMATORS, find_estimator
+from tests.laws.test_every_model import answers, assert_same
+from unweave.registry import ESTIMATORS, find, takes
+from unweave.registry import small_model as model
+from unweave.registry import small_table as table
 from unweave.solve.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-RESUMING = [name for name in ESTIMATORS if "checkpoint" in inspect.signature(find_estimator(name)).parameters]
+RESUMING = [name for name in ESTIMATORS if "checkpoint" in takes(name)]
 STATES = 4  # of those that a fit wrote are resumed, the first and the last among them
 
 
@@ -201,7 +203,7 @@ def test_whatever_a_fit_can_be_given_is_among_the_cases():
     """A new argument of a `fit` belongs to its checkpoint too."""
     tried = {(type(make()).__name__, name) for make, _, given in MORE.values() for name in given}
     for name in RESUMING:
-        takes = set(inspect.signature(find_estimator(name).fit).parameters) - {"self", "X", "y"}
+        takes = set(inspect.signature(find(name).fit).parameters) - {"self", "X", "y"}
         assert takes <= {what for who, what in tried if who == name}, name
 
 

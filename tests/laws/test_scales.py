@@ -6,7 +6,6 @@ has a unit.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 
 import numpy as np
@@ -14,10 +13,11 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.laws.test_every_model import ESTIMATORS, answers, table
+from tests.laws.test_every_model import answers
 from unweave.losses import LOSSES, Absolute, get_loss
 from unweave.penalties import L1, Ridge
-from unweave.persist.registry import find_estimator
+from unweave.registry import ESTIMATORS, find, takes
+from unweave.registry import small_table as table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -43,13 +43,13 @@ GROWS = {"predict": 0, "predict_proba": 0, "document_topics": 0}
 
 
 def model(name: str, c: float):
-    known = inspect.signature(find_estimator(name)).parameters
+    known = takes(name)
     given = {key: value for key, value in FEW.items() if key in known}
     if name == "TableImputer":
         given["n_components"] = "auto"
     units = UNITS if name != "TableImputer" else {}
     given |= {key: value * np.float64(c) ** power for key, (value, power) in units.items() if key in known}
-    return find_estimator(name)(**given)
+    return find(name)(**given)
 
 
 def said(name: str, X, c: float) -> dict[str, np.ndarray]:

@@ -18,9 +18,9 @@ import unweave
 from tests.persist.test_round_trip import assert_identical
 from unweave.losses import LOSSES, ColumnLosses, Squared
 from unweave.penalties import PENALTIES, Both
-from unweave.persist import generators, registry
-from unweave.persist.decode import Decoder
-from unweave.persist.encode import LONG, Encoder
+from unweave.persist import registry
+from unweave.persist.codec import LONG, Decoder, Encoder
+from unweave.persist.values import freeze_generator, thaw_generator
 from unweave.updates import UPDATES
 
 
@@ -91,9 +91,9 @@ def test_generators_go_on_where_they_were(kind):
 
 
 def test_a_generator_state_is_checked():
-    _, state = generators.freeze(np.random.Generator(np.random.Philox(1)))
+    _, state = freeze_generator(np.random.Generator(np.random.Philox(1)))
     with pytest.raises(ValueError, match="impossible"):
-        generators.thaw("Generator", {**state, "buffer_pos": -9})
+        thaw_generator("Generator", {**state, "buffer_pos": -9})
 
 
 def test_shared_objects_are_shared_again():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import unweave
-from tests.laws.test_every_model import answers, table
+from tests.laws.test_every_model import answers
+from unweave.registry import small_table
 
 _SAVED = Path(__file__).parent / "saved"
 _SAID = json.loads((_SAVED / "answers.json").read_text())
@@ -19,7 +20,7 @@ _SAID = json.loads((_SAVED / "answers.json").read_text())
 def test_a_model_saved_before_the_rooms_moved_loads_and_answers(name):
     fitted = unweave.load(_SAVED / f"{name}.unweave")
     assert type(fitted).__name__ == name
-    found = answers(fitted, table(name, 5, 6).astype(np.float32))
+    found = answers(fitted, small_table(name, 5, 6).astype(np.float32))
     assert found.keys() == _SAID[name].keys()
     for what, wanted in _SAID[name].items():
         begins = np.asarray(found[what], dtype=float).ravel()[: len(wanted)]

@@ -11,10 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave.report import png, ticks
-from unweave.report.scatter import apart, look_of, marker
-from unweave.report.spectrum import knee
-from unweave.report.svg import curve, running_total, scree
+from unweave.report import png
+from unweave.report.svg import (
+    apart,
+    curve,
+    look_of,
+    marker,
+    nice_ticks,
+    power_captions,
+    power_ticks,
+    running_total,
+    scree,
+    tick_captions,
+    whole_ticks,
+)
+from unweave.report.table_facts import knee
 from unweave.report.view import look, moments
 from unweave.report.words import amount, percent, seconds
 
@@ -52,11 +63,11 @@ def test_ticks_lie_inside_and_read_apart(low, span):
     high = low + span
     if high - low < 1e-9 * max(abs(low), abs(high), 1e-9):
         return
-    found = ticks.nice(low, high)
+    found = nice_ticks(low, high)
     assert 1 <= len(found) <= 12
     slack = 1e-6 * (high - low)
     assert all(low - slack <= tick <= high + slack for tick in found)
-    captions, _ = ticks.captions(found)
+    captions, _ = tick_captions(found)
     if high - low > 1e-5 * max(abs(low), abs(high)):
         assert len(set(captions)) == len(captions)
 
@@ -64,14 +75,14 @@ def test_ticks_lie_inside_and_read_apart(low, span):
 @given(st.floats(-9, 9), st.floats(0.2, 12))
 def test_logarithmic_ticks_lie_inside(first, decades):
     low, high = 10.0**first, 10.0 ** (first + decades)
-    found = ticks.powers(low, high)
+    found = power_ticks(low, high)
     assert all(0.99 * low <= tick <= 1.01 * high for tick in found)
-    assert len(set(ticks.power_captions(found))) == len(found) <= 12
+    assert len(set(power_captions(found))) == len(found) <= 12
 
 
 def test_whole_ticks_are_whole():
-    assert ticks.whole(1, 4) == [1.0, 2.0, 3.0, 4.0]
-    assert ticks.whole(1, 300) == [50.0, 100.0, 150.0, 200.0, 250.0, 300.0]
+    assert whole_ticks(1, 4) == [1.0, 2.0, 3.0, 4.0]
+    assert whole_ticks(1, 300) == [50.0, 100.0, 150.0, 200.0, 250.0, 300.0]
 
 
 def test_the_knee_is_where_a_spectrum_bends():

@@ -12,8 +12,8 @@ import unweave
 from tests.report.pages import blobs, read, topics
 from unweave import report
 from unweave.data.named import NamedTable
-from unweave.report.parts import strength_words, strengths
-from unweave.report.ticks import captions
+from unweave.report.svg import tick_captions
+from unweave.report.view import strength_words, strengths
 from unweave.report.words import called, noun
 
 NAMED = NamedTable(blobs(), columns=list("abcdef"), rows=[f"row {i}" for i in range(60)])
@@ -88,7 +88,7 @@ def test_what_has_no_components_says_so():
 
 
 def test_ticks_near_each_other_are_told_apart():
-    labels, _ = captions([520.58573, 520.585732, 520.585734])
+    labels, _ = tick_captions([520.58573, 520.585732, 520.585734])
     assert len(set(labels)) == 3
 
 

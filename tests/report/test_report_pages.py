@@ -14,6 +14,7 @@ import unweave
 from tests.report.pages import NASTY, blobs, cases, holed, pictures, ratings, read, topics
 from unweave import report
 from unweave.data.named import NamedTable
+from unweave.losses import Weighted, get_loss
 
 CASES = list(cases())
 
@@ -200,3 +201,27 @@ def test_holes_are_grey_and_constant_tables_do_not_break_a_page():
     flat = np.ones((30, 9))
     for model in (unweave.NMF(1, max_iter=5), unweave.PCA(2), unweave.KMeans(1)):
         read(report.render(report.gather(fitted(model, flat), flat)))
+
+
+@pytest.mark.parametrize(
+    ("loss", "share", "score"),
+    [
+        ("squared", True, True), (Weighted([1.0, 2.0, 1.0, 1.0, 0.5, 1.0]), True, True), ("huber", True, True),
+        ("absolute", True, True), ("kl", True, True), ("itakura-saito", True, True), ("logistic", False, True),
+        ("hinge", False, False), ("ordinal", False, False), ("categorical", False, False),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_in_the_units_of_the_table_is_compared_with_it(loss, share, score, rng):
+    """One trait of the loss decides for the share explained and for the held-out score alike."""
+    positive = loss in ("kl", "itakura-saito")
+    X = rng.random((40, 2)) @ rng.random((2, 6)) + 0.1
+    if isinstance(loss, str) and get_loss(loss).in_data_units is False:
+        X = (np.median(X) < X).astype(float)
+    kind = {"codes": "nonnegative", "components": "nonnegative"} if positive else {}
+    model = unweave.Factorization(2, loss=loss, max_iter=30, tol=1e-2, random_state=0, **kind).fit(X)
+    facts = report.gather(model, X)
+    assert ("quality" in facts) is share
+    assert ("scores" in facts["held_out"]) is score, facts["held_out"]
+    if not score:
+        assert "not numbers of the table's own units" in facts["held_out"]["skipped"]

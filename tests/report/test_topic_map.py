@@ -17,9 +17,8 @@ from scipy.spatial.distance import jensenshannon, pdist, squareform
 from tests.report.pages import NASTY, topics
 from tests.report.test_report_browser import BOXES, CONTRAST, browser, opened, overlapping  # noqa: F401
 from unweave.data.named import NamedTable
-from unweave.report.topic_map import SHOWN, STEPS, map_facts, write_topic_map
-from unweave.report.topic_map_places import fit_to_frame, plane, shannon_distances
-from unweave.report.topics_page import render_topic_map
+from unweave.report.topic_map import SHOWN, STEPS, fit_to_frame, map_facts, plane, shannon_distances, write_topic_map
+from unweave.report.topic_page import render_topic_map
 
 
 def model(k=8, m=400, seed=0, names=None):

@@ -9,12 +9,9 @@ from sklearn.base import clone
 
 import unweave
 from unweave.select import Choice, auto_count
-from unweave.select.auto import Counting
-from unweave.select.auto_search import even_rows
-from unweave.select.climb import told_apart
-from unweave.select.completion import Completion
+from unweave.select.auto import Counting, even_rows, told_apart
 from unweave.select.criteria import BIC
-from unweave.select.held_out import HeldOut
+from unweave.select.held_out import Completion, HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -8,7 +8,7 @@ import pytest
 import unweave
 from unweave.select import AIC, BIC, Choice, Knee, Stability, auto_count, choose
 from unweave.select.criteria import CRITERIA
-from unweave.solve.history import Progress
+from unweave.solve.progress import Progress
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from unweave.select import Choice
-from unweave.select.climb import climb, widen
+from unweave.select.auto import climb, widen
 from unweave.select.criteria import BIC
 
 

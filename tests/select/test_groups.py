@@ -8,8 +8,7 @@ import scipy.sparse as sp
 
 import unweave
 from unweave.select import Groups, choose
-from unweave.select.groups import GroupsOf, _Judged, pieces
-from unweave.select.separation import neighbours
+from unweave.select.separation import GroupsOf, _Judged, neighbours, pieces
 
 
 def balls(rng, sizes, spreads=1.0, d=2, apart=7.0):

@@ -101,3 +101,15 @@ def test_what_is_refused(rng):
         held_out_entries(unweave.Factorization(1), np.where(X > 0, X, np.nan))
     with pytest.raises(ValueError, match="too many"):
         held_out_entries(unweave.Factorization(1), sp.csr_array((10_000, 10_000)))
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_groups_of_a_table_with_holes_are_counted_by_hidden_entries(k):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(centre, 0.6, size=(60, 8)) for centre in 3 * rng.normal(size=(k, 8))])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = unweave.KMeans("auto", missing="nan", random_state=0).fit(X)
+    assert model.choice_.best == k and model.choice_.by == "held-out"
+    assert choose(unweave.KMeans(missing="nan"), X, range(1, 8)).by == "held-out"
+    complete = np.nan_to_num(X)
+    assert unweave.KMeans("auto", missing="nan", random_state=0).fit(complete).choice_.by == "groups"

@@ -1,11 +1,10 @@
-"""The verbs of the command line and their options; what they do is in `verbs/`, one file each."""
+"""List the verbs of the command line and their options; what they do is in `verbs/`, one file each."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +26,7 @@ MODELS = "Saved models"
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of a command; wrong usage is reported here and gives 2."""
+    """Run a command and return its exit code; wrong usage is reported here and gives 2."""
     try:
         code = app(args=arguments, prog_name="unweave", standalone_mode=True)
     except SystemExit as end:
@@ -36,10 +35,10 @@ def run(arguments: list[str]) -> int:
 
 
 def verb(name: str, parameters: dict[str, Any], *, panel: str, summary: str, examples: list[str]) -> None:
-    """Register ``verbs/<name>.py``: its ``run(settings)`` gets the parameters as attributes."""
+    """Register ``verbs/<name>.py``: its ``run(settings)`` gets the parameters as :class:`options.Settings`."""
 
     def call(**given: Any) -> None:
-        code = import_module(f"unweave.cli.verbs.{name}").run(SimpleNamespace(verb=name, **given))
+        code = import_module(f"unweave.cli.verbs.{name}").run(options.Settings(verb=name, **given))
         raise typer.Exit(code or 0)
 
     kinds = {key: kind for key, (kind, _) in parameters.items()}
@@ -66,7 +65,7 @@ def _version(asked: bool) -> None:
 def top(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
-    """Taken before any verb."""
+    """Take the options that stand before any verb."""
 
 
 @app.command(rich_help_panel="Other", short_help="Compile every kernel once and keep it on disk.")

@@ -1,4 +1,4 @@
-"""``unweave``: the command line.
+"""Run the ``unweave`` command line.
 
 Verbs load what they need themselves, so ``unweave --help`` and ``--version`` answer at once. Exit codes: 0 done, 1 the
 work failed, 2 wrong usage. Errors are one sentence on stderr; ``--debug`` shows where they come from.
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def sentence(error: Exception) -> str:
-    """An exception as one readable line."""
+    """Write an exception as one readable line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     from unweave.cli.say import as_typed

@@ -1,8 +1,9 @@
-"""Options of the command line, each written once and shared by the verbs that take it."""
+"""Define the options of the command line, each once, and the settings that a verb gets from them."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,40 @@ _REQUIRED = inspect.Parameter.empty
 _READ, _TEXTS, _OUT, _SAY = "Reading", "Reading texts", "Result", "Messages"
 _JOBS = ("compress", "complete", "group", "explain", "topics")
 _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hold what was asked on the command line; an option that a verb does not take keeps the value here."""
+
+    verb: str
+    file: Path = Path()
+    model: Path = Path()
+    out: Path | None = None
+    k: Any = "auto"
+    job: str = ""
+    seed: int = 0
+    scale: str = "auto"
+    checkpoint: Path | None = None
+    max_iter: int | None = None
+    users: list[str] = field(default_factory=list)
+    n: int = 10
+    unknown: str = "error"
+    top: int = 8
+    position: float = 0.0
+    as_json: bool = False
+    quiet: bool = False
+    format: str = "auto"
+    missing: str = "auto"
+    names: str = "auto"
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    limit: int | None = None
+    dtype: str = "float64"
+    lines: bool | None = None
+    stop_words: str = "english"
+    min_documents: int = 2
+    max_words: int = 20000
 
 
 def _one_of(*allowed: str):
@@ -83,7 +118,7 @@ TEXT: Parameters = {
 READING: Parameters = FILES | TEXT  # every verb that reads a file takes texts too
 COUNT: Parameters = {
     "k": (Annotated[str, typer.Option("-k", "--components", callback=_count, metavar="N|auto",
-                                      help="How many components; 'auto' chooses.")], "auto"),
+                                      help="How many components; 'auto' lets the model choose by itself.")], "auto"),
 }  # fmt: skip
 JOB: Parameters = {
     "job": (Annotated[str, typer.Option(help="compress, complete, group, explain or topics; the file suggests one.",
@@ -98,12 +133,12 @@ SPEAKING: Parameters = {
 FITTING: Parameters = {
     "out": (Annotated[Path | None, typer.Option(help="Folder for the result; FILE-VERB unless given.",
                                                 rich_help_panel=_OUT)], None),
-    "seed": (Annotated[int, typer.Option(help="Of what is random.", min=0)], 0),
+    "seed": (Annotated[int, typer.Option(help="Seed of what is drawn at random.", min=0)], 0),
     "scale": (Annotated[str, typer.Option(help="Columns to one scale: auto, none, standard (mean 0, spread 1), unit "
                                           "(spread 1).", callback=_one_of(*_SCALES), rich_help_panel=_READ)], "auto"),
     "checkpoint": (Annotated[Path | None, typer.Option(help="Save the fit under way here; a killed command given again "
                                                        "goes on.", rich_help_panel=_OUT)], None),
-    "max_iter": (Annotated[int | None, typer.Option(help="Most iterations.", min=1)], None),
+    "max_iter": (Annotated[int | None, typer.Option(help="The most iterations.", min=1)], None),
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | READING | SPEAKING
 TOPICS: Parameters = {name: option for name, option in WORK.items() if name != "scale"}
@@ -118,7 +153,7 @@ PAGE: Parameters = {
 USERS: Parameters = {
     "users": (Annotated[list[str], typer.Argument(metavar="USER...", help="Ids as in the ratings; positions from 0 "
                                                   "where there are none.")], _REQUIRED),
-    "n": (Annotated[int, typer.Option("-n", "--items", help="Items a user.", min=1)], 10),
+    "n": (Annotated[int, typer.Option("-n", "--items", help="Items for each user.", min=1)], 10),
     "unknown": (Annotated[str, typer.Option(help="What users get whom the model does not know: error, or popular.")],
                 "error"),
 }  # fmt: skip
@@ -126,6 +161,6 @@ TOP: Parameters = {"top": (Annotated[int, typer.Option(help="Columns shown of ea
 PICTURE: Parameters = {
     "k": (Annotated[int, typer.Option("-k", "--segments", min=1, help="How many segments.")], 8),
     "position": (Annotated[float, typer.Option(min=0, help="Weight of a pixel's place beside its colour.")], 0.0),
-    "seed": (Annotated[int, typer.Option(min=0, help="Of what is random.")], 0),
+    "seed": (Annotated[int, typer.Option(min=0, help="Seed of what is drawn at random.")], 0),
     "out": (Annotated[Path | None, typer.Option(help="The PNG; FILE-segments.png unless given.")], None),
 }

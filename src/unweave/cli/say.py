@@ -1,4 +1,4 @@
-"""Messages to people on stderr, results to programs on stdout."""
+"""Say messages to people on stderr and results to programs on stdout."""
 
 from __future__ import annotations
 
@@ -8,32 +8,36 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave.cli.options import Settings
 
 # Arguments of unweave.read that are options here: messages name them as the reader would type them.
 _ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
+_COUNT = re.compile(r"\bn_(?:components|clusters)(=| must\b)")
 
 
 class Speaker:
-    """What a verb says: notes and results for people unless quiet, one JSON object when asked."""
+    """Say what a verb has to say: notes and results for people unless quiet, one JSON object when asked."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: Settings):
         self.quiet, self.as_json = settings.quiet, settings.as_json
         self.notes: list[str] = []
 
     def note(self, text: str) -> None:
-        """A decision or a warning; also part of the JSON."""
+        """Say a decision or a warning, which is also part of the JSON."""
         self.notes.append(as_typed(text))
         self.line(f"  {self.notes[-1]}")
 
     def line(self, text: str = "") -> None:
-        """A line on stderr."""
+        """Print a line on stderr."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
     def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
-        """A small table on stderr, drawn by rich; cells are plain text, never markup."""
+        """Draw a small table on stderr by rich; cells are plain text, never markup."""
         if self.quiet or self.as_json:
             return
         from rich.console import Console
@@ -48,14 +52,14 @@ class Speaker:
         Console(stderr=True).print(drawn)
 
     def result(self, values: dict[str, Any]) -> None:
-        """The outcome as JSON on stdout, when asked for."""
+        """Print the outcome as JSON on stdout, when asked for."""
         if self.as_json:
             json.dump({**values, "notes": self.notes}, sys.stdout, indent=2, default=_plain, ensure_ascii=False)
             sys.stdout.write("\n")
 
     @contextmanager
     def hearing(self) -> Iterator[None]:
-        """Warnings raised inside become notes."""
+        """Turn warnings raised inside into notes."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", UserWarning)
             yield
@@ -64,12 +68,14 @@ class Speaker:
 
 
 def as_typed(text: str) -> str:
-    """A sentence of the library with options in place of arguments.
+    """Rewrite a sentence of the library with options in place of arguments.
 
     >>> as_typed("say lines=True, encoding='latin-1' or stop_words=None")
     "say --lines, --encoding 'latin-1' or --stop-words none"
+    >>> as_typed("n_clusters=3 by groups")
+    '-k 3 by groups'
     """
-    return _ARGUMENT.sub(_option, text)
+    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] == "=" else f"-k{found[1]}", text))
 
 
 def _option(found: re.Match) -> str:
@@ -80,7 +86,7 @@ def _option(found: re.Match) -> str:
 
 
 def printable(text: str) -> str:
-    """Text from a file without the control characters that could move the cursor of a terminal."""
+    """Replace the control characters of a text that could move the cursor of a terminal."""
     return "".join(c if c.isprintable() else "�" for c in str(text))
 
 

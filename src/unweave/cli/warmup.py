@@ -1,4 +1,4 @@
-"""Compile every kernel once: numba keeps the machine code on disk, and later processes load it in milliseconds.
+"""Compile every kernel once, so that later processes load the machine code from disk in milliseconds.
 
 Kernels are compiled for the types they meet, so each job is fitted in float32 and float64. A job that fails is
 reported and the others still run.
@@ -22,8 +22,8 @@ ROWS, COLUMNS = 40, 12
 
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
-    """Tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
-    ``similar`` (dense and sparse), ``symbols``."""
+    """Make tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
+    ``similar`` and ``similar-sparse``, ``symbols``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
         dtype
@@ -39,7 +39,7 @@ def tables(dtype: type[np.floating]) -> dict[str, Table]:
         "binary": (dense > dense.mean()).astype(dtype),
         "counts": rng.poisson(3.0, dense.shape).astype(dtype),
         "similar": dense @ dense.T,
-        "similar sparse": sp.csr_matrix((dense @ dense.T).astype(dtype)),
+        "similar-sparse": sp.csr_matrix((dense @ dense.T).astype(dtype)),
         "symbols": rng.integers(0, 3, (ROWS, 1)).astype(dtype),
     }
 
@@ -56,62 +56,15 @@ def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
     return job
 
 
-def _models() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
-    """(name, constructor, tables it is fitted on)."""
-    import unweave
+def _models() -> Iterator[tuple[str, Callable[[], Any], list[str]]]:
+    """What the registry says is to be fitted: name, constructor, tables it is fitted on."""
+    from unweave.registry import ESTIMATORS, small_model, takes
 
-    few = {"max_iter": 3, "random_state": 0}
-    every = ("dense", "sparse", "nan")
-    yield "PCA", lambda: unweave.PCA(3, random_state=0), every
-    yield "TruncatedSVD", lambda: unweave.TruncatedSVD(3, random_state=0), ("dense", "sparse")
-    yield "NMF", lambda: unweave.NMF(3, **few), every
-    yield "NMF kl", lambda: unweave.NMF(3, loss="kl", **few), ("counts", "sparse", "nan")
-    yield "SemiNMF", lambda: unweave.SemiNMF(3, **few), ("dense",)
-    yield "ConvexNMF", lambda: unweave.ConvexNMF(3, **few), ("dense",)
-    yield "SymmetricNMF", lambda: unweave.SymmetricNMF(3, **few), ("similar", "similar sparse")
-    for how in ("collapsed", "gibbs", "batch", "online"):
-        yield f"LDA {how}", partial(unweave.LDA, 3, inference=how, max_iter=6, random_state=0), ("counts",)
-    yield "LSA", lambda: unweave.LSA(3, random_state=0), ("dense", "sparse")
-    yield "PLSA", lambda: unweave.PLSA(3, **few), ("counts",)
-    yield "KMeans", lambda: unweave.KMeans(3, **few), every
-    yield "KMeans coreset", lambda: unweave.KMeans(3, coreset=20, **few), ("dense",)
-    yield "BFR", lambda: unweave.BFR(3, **few), ("dense",)
-    yield "CURE", lambda: unweave.CURE(3), ("dense",)
-    for linkage in ("ward", "single", "average"):
-        yield f"Agglomerative {linkage}", partial(unweave.Agglomerative, 3, linkage=linkage), ("dense",)
-    yield "Divisive", lambda: unweave.Divisive(3, **few), ("dense",)
-    yield "SpectralClustering", lambda: unweave.SpectralClustering(3), ("dense",)
-    yield "SoftClustering", lambda: unweave.SoftClustering(3, **few), ("dense",)
-    for shape in ("diag", "full"):
-        yield f"HiddenMarkov {shape}", partial(unweave.HiddenMarkov, 2, covariance_type=shape, **few), ("dense",)
-    yield "HiddenMarkov discrete", lambda: unweave.HiddenMarkov(2, emission="discrete", **few), ("symbols",)
-    yield "GaussianMixture", lambda: unweave.GaussianMixture(2, **few), every
-    yield "BernoulliMixture", lambda: unweave.BernoulliMixture(2, **few), ("binary",)
-    yield "MatrixCompletion", lambda: unweave.MatrixCompletion(3, ridge=0.1, **few), ("sparse", "nan")
-    yield "MatrixCompletion sgd", lambda: unweave.MatrixCompletion(3, ridge=0.1, solver="sgd", **few), ("sparse",)
-    yield "MatrixCompletion gibbs", lambda: unweave.MatrixCompletion(3, solver="gibbs", **few), ("sparse",)
-    for solver in ("cholesky", "cg", "subspace"):
-        yield f"ImplicitALS {solver}", partial(unweave.ImplicitALS, 3, solver=solver, **few), ("sparse",)
-    yield "EASE", lambda: unweave.EASE(10.0), ("sparse",)
-    yield "SoftImpute", lambda: unweave.SoftImpute(strength=0.1, **few), ("sparse", "nan")
-    yield from _sentences()
-
-
-def _sentence(**options: Any) -> Any:
-    import unweave
-
-    return unweave.Factorization(3, max_iter=3, random_state=0, **options)
-
-
-def _sentences() -> Iterator[tuple[str, Callable[[], Any], tuple[str, ...]]]:
-    """Generic factorisations that reach the kernels of the other losses and constraints."""
-    yield "Factorization", _sentence, ("dense", "sparse", "nan")
-    for loss in ("huber", "absolute"):
-        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("dense", "nan")
-    for loss in ("logistic", "hinge"):
-        yield f"Factorization {loss}", partial(_sentence, loss=loss), ("binary",)
-    for codes in ("nonnegative", "simplex", "one-hot", "sparse", "l1-ball"):
-        yield f"Factorization {codes} codes", partial(_sentence, codes=codes), ("dense", "nan")
+    for name, entry in ESTIMATORS.items():
+        for given, kinds in entry.warm:
+            words = " ".join([name, *(str(value) for value in given.values() if isinstance(value, str))])
+            more = {"max_iter": 3, **given} if "max_iter" in takes(name) else given
+            yield words, partial(small_model, name, **more), kinds.split()
 
 
 def _read_numbers() -> Any:
@@ -120,12 +73,13 @@ def _read_numbers() -> Any:
     from pathlib import Path
 
     import unweave.kernels  # noqa: F401  (or the file would have to be larger)
-    from unweave.data.readers import numbers, read
+    from unweave.data.readers import read
+    from unweave.data.readers.csv import compiled
 
     row = b"1.5,-2.25,3e-5\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "numbers.csv")
-        path.write_bytes(row * (numbers.LARGE // len(row) + 1))
+        path.write_bytes(row * (compiled.LARGE // len(row) + 1))
         return read(path)
 
 

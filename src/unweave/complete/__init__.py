@@ -2,10 +2,9 @@
 
 from unweave.complete.ease import EASE
 from unweave.complete.implicit_als import ImplicitALS
+from unweave.complete.imputer import TableImputer
+from unweave.complete.nuclear import SingularValueThresholding, SoftImpute
 from unweave.complete.ratings.matrix_completion import MatrixCompletion
 from unweave.complete.ratings.sgd import SGD
-from unweave.complete.soft_impute import SoftImpute
-from unweave.complete.table_imputer import TableImputer
-from unweave.complete.thresholding import SingularValueThresholding
 
 __all__ = ["MatrixCompletion", "ImplicitALS", "EASE", "SGD", "SoftImpute", "SingularValueThresholding", "TableImputer"]

@@ -14,9 +14,9 @@ from unweave.complete.found_pairs import HeldOut, held_out_generator
 from unweave.complete.implicit_batch import merged
 from unweave.complete.implicit_scheme import interactions
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.door import Learned
 from unweave.factorization.settings import make_loop, number
 from unweave.losses.squared import Squared
+from unweave.objectives.opening import Learned
 from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate, bounded
 from unweave.solve.iterate import iterate

@@ -126,7 +126,7 @@ def _sorted_codes(values: NDArray) -> tuple[NDArray, NDArray]:
     if values.dtype.kind == "b":
         names, codes = np.unique(values, return_inverse=True)
         return names, codes.reshape(-1)
-    from unweave.data.readers.ids import whole_number_codes
+    from unweave.data.readers.build import whole_number_codes
 
     return whole_number_codes(values.astype(np.int64) if values.dtype.itemsize < 8 else values)
 

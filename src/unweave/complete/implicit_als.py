@@ -20,10 +20,10 @@ from unweave.complete.implicit_scheme import (
 from unweave.complete.implicit_search import choose_ridge, compare_ease
 from unweave.complete.implicit_users import ImplicitUsers
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.door import Learned
 from unweave.factorization.settings import number, whole
 from unweave.linalg.products import gram
 from unweave.losses.squared import Squared
+from unweave.objectives.opening import Learned
 from unweave.parallel import single_blas
 from unweave.penalties import Ridge
 from unweave.solve.certificate import Certificate

@@ -9,7 +9,6 @@ import numpy as np
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import number
 from unweave.linalg.products import matmul
-from unweave.objectives import Blocks, Dense
 from unweave.parallel import run
 from unweave.penalties import Free
 from unweave.select.auto import Counting, chooses
@@ -118,7 +117,7 @@ class PCA(Counting, BaseFactorization):
         if not objective.complete:
             if self._share() is not None:
                 raise ValueError("n_components as a share of the variance needs every entry observed")
-            if isinstance(objective, Blocks):
+            if objective.in_blocks:
                 raise ValueError("PCA of blocks needs every entry observed; use Factorization(missing='nan') for holes")
             return make_plan(objective, problem, self.solver, self.init, rng)
         if self.solver not in ("auto", "svd", "power"):
@@ -132,7 +131,7 @@ class PCA(Counting, BaseFactorization):
 
     def _finish(self, objective, problem, scheme, state):
         n, Z = objective.shape[0], state["components"]
-        svd = getattr(scheme, "svd", None)
+        svd = scheme.svd
         if svd is None:
             Z, s, total = self._rotated(objective, state)
             value = self.history_.objective[-1]
@@ -187,7 +186,7 @@ class PCA(Counting, BaseFactorization):
     def _codes(self, objective):
         if not objective.complete:
             return super()._codes(objective)
-        return np.concatenate([self._project(block) for block in _blocks_of(objective)])
+        return np.concatenate([self._project(block) for _, _, block in objective.blocks()])
 
     def _project(self, objective):
         """(X − mean)·Zᵀ with a column of ones behind it; dense rows are centred first, for accuracy."""
@@ -195,8 +194,8 @@ class PCA(Counting, BaseFactorization):
         dtype = np.result_type(objective.dtype, self.components_.dtype)
         U = np.ones((n, k + 1), dtype=dtype)
         back = np.ascontiguousarray(self.components_.T, dtype=dtype)
-        if not isinstance(objective, Dense):
-            U[:, :k] = objective.product.dot(np.ascontiguousarray(back, dtype=objective.dtype)) - self.mean_ @ back
+        if objective.is_sparse:
+            U[:, :k] = objective.matrix.dot(np.ascontiguousarray(back, dtype=objective.dtype)) - self.mean_ @ back
             return U
 
         def task(start, stop):
@@ -231,10 +230,3 @@ class PCA(Counting, BaseFactorization):
         Z, noise = self.components_, self.noise_variance_
         excess = np.maximum(self.explained_variance_ - noise, 0)
         return (Z.T * excess) @ Z + noise * np.eye(Z.shape[1], dtype=Z.dtype)
-
-
-def _blocks_of(objective):
-    if isinstance(objective, Blocks):
-        yield from (block for _, _, block in objective)
-    else:
-        yield objective

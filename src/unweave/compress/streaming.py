@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.factorization.door import open_table, reopen_table
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Free
 from unweave.solve.certificate import bounded
-from unweave.solve.closed import block_gram
 from unweave.solve.history import History
 from unweave.solve.plan import Plan
 from unweave.solve.problem import Problem
@@ -56,7 +55,7 @@ def _add(sums: dict, objective) -> None:
     total = X.sum(axis=0, dtype=np.float64)
     sums["n"] += X.shape[0]
     sums["sum"] = sums["sum"] + np.asarray(total).ravel() - X.shape[0] * sums["pivot"]
-    sums["gram"] = sums["gram"] + block_gram(objective, sums["pivot"].astype(objective.dtype))
+    sums["gram"] = sums["gram"] + objective.column_gram(sums["pivot"].astype(objective.dtype))
 
 
 def _update(pca, objective) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.factorization.door import open_table, reopen_table
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.solve.certificate import bounded
 from unweave.solve.closed import decompose

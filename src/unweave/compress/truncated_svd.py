@@ -100,7 +100,7 @@ class TruncatedSVD(Counting, BaseFactorization):
 
     def _finish(self, objective, problem, scheme, state):
         codes = super()._finish(objective, problem, scheme, state)
-        svd = getattr(scheme, "svd", None)
+        svd = scheme.svd
         if svd is not None:
             self.singular_values_ = svd.s
         if codes is None:

@@ -1,4 +1,4 @@
-"""Arguments of every room, checked in one place: the right kind of number, or an error that names the argument."""
+"""Checks the arguments of every room: the right kind of number comes back, or an error names the argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def whole(value, name: str, least: int) -> int:
-    """A whole number of at least `least`, or an error that names the argument."""
+    """Return `value` as a whole number of at least `least`, or raise an error that names the argument."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < least:
@@ -19,7 +19,7 @@ def whole(value, name: str, least: int) -> int:
 
 
 def number(value, name: str, least: float = 0.0) -> float:
-    """A finite number of at least `least`, or an error that names the argument."""
+    """Return `value` as a finite number of at least `least`, or raise an error that names the argument."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not math.isfinite(value) or value < least:
@@ -28,7 +28,7 @@ def number(value, name: str, least: float = 0.0) -> float:
 
 
 def numbers(value, name: str, shape: tuple[int, ...], dtype=np.float64) -> NDArray:
-    """A new array of finite numbers of that shape, or an error that names the argument.
+    """Return a new array of finite numbers of that shape, or raise an error that names the argument.
 
     >>> numbers([[1, 2]], "init", (1, 2))
     array([[1., 2.]])
@@ -45,7 +45,7 @@ def numbers(value, name: str, shape: tuple[int, ...], dtype=np.float64) -> NDArr
 
 
 def row_weights(sample_weight, n: int) -> NDArray[np.float64] | None:
-    """Weights of `n` rows (None stays None, one number counts for every row), or an error that names them.
+    """Return the weights of `n` rows, or raise; None stays None, and one number counts for every row.
 
     >>> row_weights(2, 3)
     array([2., 2., 2.])
@@ -56,27 +56,27 @@ def row_weights(sample_weight, n: int) -> NDArray[np.float64] | None:
         sample_weight = np.full(n, number(np.asarray(sample_weight).item(), "sample_weight"))
     weights = finite_weights(sample_weight)
     if len(weights) != n:
-        raise ValueError(f"sample_weight must hold one number a row: X has {n} rows, it has {len(weights)}")
+        raise ValueError(f"sample_weight must hold one number per row: X has {n} rows, it has {len(weights)}")
     return weights
 
 
 def finite_weights(sample_weight) -> NDArray[np.float64]:
-    """Weights of rows whose number is not known yet: finite, none negative, not all zero."""
+    """Check weights of rows whose number is not known yet: finite, none negative, not all zero."""
     try:
         weights = np.array(sample_weight, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise TypeError(f"sample_weight must hold one number a row, got {sample_weight!r:.60}") from None
+        raise TypeError(f"sample_weight must hold one number per row, got {sample_weight!r:.60}") from None
     if weights.ndim != 1:
-        raise ValueError(f"sample_weight must hold one number a row (a 1D array), got the shape {weights.shape}")
+        raise ValueError(f"sample_weight must hold one number per row (a 1D array), got the shape {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must hold one finite number a row, none of them negative")
+        raise ValueError("sample_weight must hold one finite number per row, none of them negative")
     if not weights.any():
         raise ValueError("sample_weight must hold a positive number: all are zero")
     return weights
 
 
 def generator(random_state) -> np.random.Generator:
-    """A random generator from what scikit-learn calls ``random_state``; None is seed 0, so that fits repeat."""
+    """Make a random generator of what scikit-learn calls ``random_state``; None is seed 0, so that fits repeat."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, then renamed over it; or why they cannot be."""
+"""Writes files beside their place and renames them over it, so that they are whole or not there; or says why not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def need_place(path: str | os.PathLike | None, what: str) -> None:
 
 
 def not_written(error: OSError, what: str, path: str | os.PathLike) -> OSError:
-    """The same kind of error in a sentence that names the file and what to do.
+    """Return the same kind of error with a sentence that names the file and what to do.
 
     >>> not_written(OSError(errno.ENOSPC, "No space left on device"), "save the model to", "/tmp/a.unweave")
     OSError('cannot save the model to /tmp/a.unweave: no space left on device; nothing was changed, free some space or \
@@ -84,7 +84,7 @@ def _why(error: OSError, path: Path) -> str:
 
 
 def system_words(error: OSError) -> str:
-    """What the system says of it."""
+    """Return the reason that the operating system gives, in lower case."""
     return (error.strerror or str(error)).lower()
 
 

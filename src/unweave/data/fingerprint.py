@@ -1,4 +1,4 @@
-"""One short text that changes when the problem or the data change."""
+"""Makes one short text that changes when the problem or the data change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROWS = 4096  # of a table that are copied at once
 
 
 def fingerprint(parameters: Mapping[str, object], tables: Iterable) -> str:
-    """Digest of parameters and of tables, in order, by value: of generators it is the state that counts.
+    """Return a digest of parameters and tables, in order, by value; of generators it is the state that counts.
 
     A table that is None has a place too, so that weights of rows are never taken for those of columns.
 

@@ -1,4 +1,4 @@
-"""Two real data sets that every computer has: the docstrings and the imports of the installed Python packages.
+"""Finds two real data sets on every computer: the docstrings and the imports of the installed Python packages.
 
 Files are parsed, never imported, so looking costs nothing but time.
 """
@@ -24,12 +24,12 @@ _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
 def folder() -> Path:
-    """Where the packages of this Python are installed."""
+    """Return the folder where the packages of this Python are installed."""
     return Path(sysconfig.get_paths()["purelib"])
 
 
 def docstrings(packages: Iterable[str] = ("numpy", "scipy", "sklearn"), least: int = 40) -> tuple[list[str], list[str]]:
-    """(names, texts) of the docstrings of functions, classes and modules, those of at least `least` words."""
+    """Return names and texts of the docstrings of functions, classes and modules, those of at least `least` words."""
     names, texts = [], []
     for package in packages:
         for path, tree in _trees(folder() / package):
@@ -45,7 +45,7 @@ def docstrings(packages: Iterable[str] = ("numpy", "scipy", "sklearn"), least: i
 
 
 def imports(least: int = 3) -> NamedTable:
-    """Which installed package (or package within it) imports which module: a 0/1 table of pairs.
+    """Return a 0/1 table of which installed package (or package within it) imports which module.
 
     Modules are those of the standard library and of the packages themselves. Modules imported by fewer than `least`
     packages are left out, and packages that import none of the rest.

@@ -1,4 +1,4 @@
-"""A table from outside, with the names of its rows and columns and what was decided when it was read."""
+"""Holds a table from outside, with the names of its rows and columns and what was decided when it was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = ("table", "ratings", "pairs", "counts", "text", "images")
 
 @dataclass(frozen=True)
 class NamedTable:
-    """What :func:`unweave.read` returns; every estimator's ``fit`` and ``transform`` take it as it is.
+    """A table with names, as :func:`unweave.read` returns it; every estimator's ``fit`` and ``transform`` take it.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class NamedTable:
     kind : str
         "table", "ratings" (user, item, value), "pairs" (a 0/1 relation), "counts" (of words), "text", "images".
     labels : array, optional
-        One value a row that came with the data and is not part of it (the target in libsvm files).
+        One value per row that came with the data and is not part of it (the target in libsvm files).
     times : array, optional
         Of the stored entries of X, in their order, when ratings came with times.
     image : (height, width) or (height, width, channels), optional
@@ -75,11 +75,11 @@ class NamedTable:
 
     @property
     def numeric(self) -> bool:
-        """Whether X holds numbers alone, so that estimators can take it."""
+        """Tell whether X holds numbers alone, so that estimators can take it."""
         return self.sparse or isinstance(self.X, np.ndarray)
 
     def frame(self):
-        """The table as a polars frame."""
+        """Return the table as a polars frame."""
         import polars
 
         if not self.numeric:
@@ -89,7 +89,7 @@ class NamedTable:
         return polars.DataFrame(self.X, schema=self.columns or [f"column {j + 1}" for j in range(self.shape[1])])
 
     def with_(self, **changes) -> NamedTable:
-        """The same with some fields replaced."""
+        """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:

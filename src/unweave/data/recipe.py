@@ -1,4 +1,4 @@
-"""What is done to a table between its file and the model: columns left out, and a shift and scale for each one kept.
+"""Prepares a table between its file and the model: leaves columns out, and shifts and scales those that are kept.
 
 Learned from one table by :func:`prepare`, applied to others of the same columns by :meth:`Recipe.apply`, and undone by
 :meth:`Recipe.restore`; saved with the model, so that new files are treated alike.
@@ -20,7 +20,7 @@ _UNLIKE = 10.0  # ratio of the largest to the smallest spread from which columns
 
 @dataclass(frozen=True)
 class Recipe:
-    """``(x - shift) / scale`` on the columns kept.
+    """Computes ``(x - shift) / scale`` on the columns that are kept.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Recipe:
     notes: list[str] = field(default_factory=list)
 
     def apply(self, table: NamedTable) -> NamedTable:
-        """A table as the model wants it; columns are found by name where there are names."""
+        """Turn a table into what the model wants; columns are found by name where there are names."""
         chosen = self._choose(table)
         X = chosen.X
         if self.shift is not None:
@@ -54,7 +54,7 @@ class Recipe:
         return chosen.with_(X=X)
 
     def restore(self, X: NDArray) -> NDArray:
-        """Predictions of the model in the units of the file."""
+        """Return predictions of the model in the units of the file."""
         X = X if self.scale is None else X * self.scale.astype(X.dtype)
         return X if self.shift is None else X + self.shift.astype(X.dtype)
 
@@ -115,7 +115,7 @@ def prepare(table: NamedTable, *, scale: str = "auto", centre: bool = True) -> t
 
 
 def take(table: NamedTable, keep: list[int]) -> NamedTable:
-    """Some columns of a table, as numbers."""
+    """Return some columns of a table, as numbers."""
     names = None if table.columns is None else [table.columns[j] for j in keep]
     if not table.numeric:
         X = table.X[:, keep].to_numpy().astype(np.float64)
@@ -145,7 +145,7 @@ def _names(table: NamedTable, positions) -> str:
 
 
 def _varying(table: NamedTable) -> NDArray:
-    """Which columns hold two different known values."""
+    """Tell which columns hold two different known values."""
     X = table.X
     if table.sparse:
         if table.missing == "zeros":

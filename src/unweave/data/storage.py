@@ -55,3 +55,19 @@ def stack_rows(parts: Sequence):
 def product(A, B) -> NDArray:
     """A·B as an array, either side sparse or not."""
     return as_dense(A @ B)
+
+
+def scale_rows(X, factors: NDArray):
+    """Every row times its own number, in float64, stored as X is."""
+    factors = np.asarray(factors, dtype=np.float64)[:, None]
+    return sp.csr_array(X.astype(np.float64).multiply(factors)) if sp.issparse(X) else factors * X
+
+
+def is_array(X) -> bool:
+    """Whether every entry is written out, so that X may be worked on in place and entry by entry."""
+    return not sp.issparse(X)
+
+
+def take_rows(X, rows):
+    """Some rows by number, stored as X is."""
+    return X.tocsr()[rows] if sp.issparse(X) else np.asarray(X)[rows]

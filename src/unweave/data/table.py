@@ -1,23 +1,24 @@
-"""The one door for data: whatever a user passes becomes a checked table, or an error that names the remedy."""
+"""Checks whatever a user passes as data and makes a table of it, or an error that names the remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.table_finite import DENSE, STORED, WITHOUT, need_finite
+from unweave.parallel import run
 
 MISSING = (None, "nan", "zeros", "auto")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A checked table.
+    """Holds a checked table.
 
     `values` is a C-contiguous array or a canonical CSR array, float32 or float64; unobserved entries hold 0. `seen`
     is None (everything observed), a Boolean array, or "stored" (the stored entries of a sparse table).
@@ -62,7 +63,7 @@ def check_table(estimator, X, missing, *, reset: bool) -> Table:
 
 
 def _validated(estimator, X, missing, *, reset: bool):
-    """X as numbers in an array or a CSR matrix, its names and columns compared with those of the fit."""
+    """Return X as an array or a CSR matrix of numbers, after comparing its names and columns with those of the fit."""
     from sklearn.utils.validation import check_array, validate_data
 
     _refuse_objects(X)
@@ -76,24 +77,24 @@ def _validated(estimator, X, missing, *, reset: bool):
 
 
 def _observed(table: Table) -> bool:
-    """Whether a table has an entry that counts."""
+    """Tell whether a table has an entry that counts."""
     if table.seen is None:
         return True
     return bool(np.any(table.seen)) if isinstance(table.seen, np.ndarray) else bool(sp.csr_array(table.values).nnz)
 
 
 def _can_miss(estimator) -> bool:
-    """Whether a model has a parameter `missing`; some hold it fixed."""
+    """Tell whether a model has a parameter `missing`; some hold it fixed."""
     return "missing" in getattr(estimator, "get_params", dict)()
 
 
 def _told_apart(X, missing, can_miss: bool) -> Table:
-    """Observed and missing entries of numbers; `can_miss` says whether the model has a `missing` to advise."""
+    """Tell observed entries from missing ones; `can_miss` says whether the model has a `missing` to advise."""
     return _sparse_table(X, missing, can_miss) if sp.issparse(X) else _dense_table(X, missing, can_miss)
 
 
 def _named_table(estimator, table: NamedTable, missing, *, reset: bool) -> Table:
-    """A table that was read from a file: it brings its own names, and knows what an unknown entry looks like."""
+    """Check a table that was read from a file: it brings its own names, and knows what an unknown entry looks like."""
     missing = table.missing if missing is None else missing
     if not table.numeric or table.columns is None:
         return check_table(estimator, table.X, missing, reset=reset)
@@ -176,7 +177,7 @@ def _sparse_table(X, missing, can_miss: bool) -> Table:
 
 
 def is_blocks(X) -> bool:
-    """Whether X is a sequence of row blocks: not an array or frame itself, and its first element is a 2-D table."""
+    """Tell whether X is a sequence of row blocks: not an array or frame itself, its first element a 2-D table."""
     if sp.issparse(X) or hasattr(X, "__array__") or hasattr(X, "columns") or isinstance(X, str | bytes | dict):
         return False
     if not isinstance(X, Sequence) and not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
@@ -212,7 +213,7 @@ def refuse_sparse(X) -> None:
 
 @dataclass(frozen=True)
 class BlockTables:
-    """Checked blocks, loaded one at a time; only sizes are kept. `places` are the blocks that have rows."""
+    """Loads checked blocks one at a time; only sizes are kept. `places` are the blocks that have rows."""
 
     source: Sequence
     missing: object
@@ -233,7 +234,7 @@ class BlockTables:
 
 
 def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
-    """One pass over the blocks: each is checked, measured and let go."""
+    """Check and measure each block, in one pass that keeps none."""
     check_missing(missing)
     if missing is not None and not isinstance(missing, str):
         raise ValueError("missing as a mask needs one table, not blocks; mark missing entries with NaN instead")
@@ -252,12 +253,12 @@ def check_blocks(estimator, X, missing, *, reset: bool) -> BlockTables:
 
 
 def filled_block(X):
-    """The first block that has rows, else the first."""
+    """Return the first block that has rows, else the first."""
     return next((X[i] for i in range(len(X)) if getattr(X[i], "shape", (1,))[0]), X[0])
 
 
 def _float_of(block) -> np.dtype:
-    """The type that the numbers of a block, an array or a frame, are worked in."""
+    """Return the type in which the numbers of a block (an array or a frame) are computed."""
     dtypes = getattr(block, "dtypes", [getattr(block, "dtype", np.float64)])
     return np.dtype(np.float32 if all(dtype == np.float32 for dtype in dtypes) else np.float64)
 
@@ -273,3 +274,51 @@ def _block_table(block, missing, n_columns: int, dtype, i: int, can_miss: bool) 
     if not block.shape[0]:
         return Table(block if not sp.issparse(block) else sp.csr_array(block), None)
     return _told_apart(block, missing, can_miss)
+
+
+# -- entries that are no numbers, or too large ones --------------------------------------------------------------------
+
+
+class Remedy(NamedTuple):
+    """Says what to do about entries that are no numbers; it depends on how X is stored."""
+
+    nan: str
+    infinite: str
+
+
+DENSE = Remedy(
+    "pass missing='nan' to treat NaN as not observed, or fill these entries first",
+    "replace it, or mark it as missing (NaN with missing='nan')",
+)
+STORED = Remedy(
+    "a sparse X whose zeros are data cannot have holes; pass missing='zeros' if only stored entries are observed, "
+    "X.toarray() with missing='nan', or fill these entries first",
+    "replace it, or leave it out and pass missing='zeros' if only stored entries are observed",
+)
+WITHOUT = Remedy(
+    "fill these entries first (unweave.TableImputer), or leave such rows out", "replace it by a finite number"
+)
+
+
+def need_finite(X: NDArray, remedy: Remedy, *, allow_nan: bool) -> None:
+    """Raise on infinity, on NaN unless it is allowed, and on numbers whose squares would overflow.
+
+    The sum of squares tells: one pass at the speed of memory, and only when it is not finite, or nearly not, is there
+    anything to look for.
+    """
+
+    def squares(start: int, stop: int) -> float:
+        part = X[start:stop].reshape(-1)
+        with np.errstate(all="ignore"):
+            return float(np.dot(part, part))
+
+    most = float(np.finfo(X.dtype).max)
+    if sum(run(squares, len(X), max(1, (1 << 21) * len(X) // max(1, X.size)))) < 1e-4 * most:
+        return
+    if np.isinf(X).any():
+        raise ValueError(f"Input X contains infinity (inf): {remedy.infinite}")
+    if not allow_nan and np.isnan(X).any():
+        raise ValueError(f"Input X contains NaN: {remedy.nan}")
+    largest = float(np.fmax.reduce(np.abs(X), axis=None, initial=0))
+    if largest > 0.01 * np.sqrt(most / max(1, X.size)):
+        raise ValueError(f"X holds numbers as large as {largest:.1e}, whose squares overflow {X.dtype}: rescale X")

@@ -1,15 +1,19 @@
-"""Explain: parts and topics."""
+"""Explain: what rows of a table are made of, as parts, topics or points in a space of meaning.
 
-from unweave.explain.convex_nmf import ConvexNMF
+`parts` holds the non-negative factorisations, `topics` LDA and its relatives, `search` latent semantic analysis, `text`
+what makes tables of texts.
+"""
+
 from unweave.explain.lda import LDA
-from unweave.explain.lsa import LSA
-from unweave.explain.nmf import NMF
-from unweave.explain.orthogonal_nmf import OrthogonalNMF
+from unweave.explain.parts.convex import ConvexNMF
+from unweave.explain.parts.nmf import NMF
+from unweave.explain.parts.orthogonal import OrthogonalNMF
+from unweave.explain.parts.semi import SemiNMF
+from unweave.explain.parts.symmetric import SymmetricNMF
 from unweave.explain.plsa import PLSA
-from unweave.explain.semi_nmf import SemiNMF
+from unweave.explain.search.lsa import LSA
 from unweave.explain.simplex_topics import SimplexTopics
-from unweave.explain.symmetric_nmf import SymmetricNMF
-from unweave.explain.text_table import TextTable
+from unweave.explain.text.table import TextTable
 
 __all__ = [
     "NMF",

@@ -19,11 +19,11 @@ from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
 from unweave.explain.perplexity import log_sum, mixtures
 from unweave.explain.seed_words import seed_counts
+from unweave.explain.text.vectorizers import takes_texts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
-from unweave.explain.vectorizers import takes_texts
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
-from unweave.factorization.showing import Showing
 from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
@@ -36,7 +36,7 @@ _FEW = 3
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
-class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Every word of a document comes from one of k topics: θ_d ~ Dir(α), φ_k ~ Dir(η), z ~ θ_d, w ~ φ_z.
 
     Use it for counts of words (or of anything) when rows are mixtures of a few distributions and overfitting is to be

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi
 
-from unweave.kernels.lda_priors import counted_sums_range, expected_sums_range
+from unweave.kernels.lda import counted_sums_range, expected_sums_range
 from unweave.parallel import run
 
 ALPHA, ETA = 0.1, 0.05  # where learning begins, and what it is drawn to while there is little to learn from

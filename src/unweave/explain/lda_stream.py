@@ -9,8 +9,8 @@ import numpy as np
 from unweave.data.table import check_table
 from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_variational import Online, warm_start
+from unweave.explain.text.vectorizers import ready_vectorizer
 from unweave.explain.topic_table import counts_of, need_words
-from unweave.explain.vectorizers import ready_vectorizer
 from unweave.factorization.settings import generator, whole
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History

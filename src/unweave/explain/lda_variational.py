@@ -19,7 +19,7 @@ from scipy.special import gammaln, psi
 from unweave.explain.lda_collapsed import Collapsed, smoothed
 from unweave.explain.lda_corpus import Corpus
 from unweave.explain.lda_priors import fit_dirichlet
-from unweave.kernels.lda_variational import variational_range
+from unweave.kernels.lda import variational_range
 from unweave.solve.iterate import Loop
 
 _WARM, _SAMPLE = 15, 5000  # collapsed sweeps before the first step, and their documents at most

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.table import check_table
 from unweave.explain.perplexity import log_sum
 from unweave.explain.plsa_em import TemperedEM
+from unweave.explain.text.vectorizers import takes_texts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
-from unweave.explain.vectorizers import takes_texts
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number
-from unweave.factorization.showing import Showing
 from unweave.linalg.counts import multiply_rows
 from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
@@ -26,7 +26,7 @@ from unweave.solve.plan import Plan
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
-class PLSA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PLSA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """P(w|d) = Σ_z P(w|z) P(z|d), fitted to counts by expectation–maximisation.
 
     Maximises Σ x_dw log P(w|d). With U = n_d P(z|d) and Z = P(w|z) this is non-negative factorisation with the KL loss,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
 def seed_counts(seed_words, strength: float, X: sp.csr_array, names, k: int) -> NDArray | None:

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.named import NamedTable
 from unweave.data.table import check_table
 from unweave.explain.plsa_em import TemperedEM
+from unweave.explain.text.vectorizers import ready_vectorizer, takes_texts
 from unweave.explain.topic_table import counts_of, need_words
 from unweave.explain.topics import Topics
-from unweave.explain.vectorizers import ready_vectorizer, takes_texts
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import number
 from unweave.penalties import Simplex

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
 from unweave.data.table import check_table
+from unweave.explain.text.vectorizers import check_saveable, counted
 from unweave.explain.topic_table import counts_of
-from unweave.explain.vectorizers import check_saveable, counted
 
 
 @dataclass(frozen=True)

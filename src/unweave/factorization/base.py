@@ -1,4 +1,4 @@
-"""What all estimators share: fitting a sentence, and the half-step that is `transform`."""
+"""Fit a factorisation X ≈ U·Z, and find codes of new rows: what all its estimators share."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.factorization.door import Learned, open_table, reopen_table
-from unweave.factorization.settings import generator, make_loop, number
-from unweave.factorization.showing import Showing
+from unweave.data.arguments import number
+from unweave.data.storage import as_dense
+from unweave.factorization.reportable import Reportable
+from unweave.factorization.run import Run, fitting
 from unweave.factorization.stream import Stream
 from unweave.objectives import Objective
+from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.solve import certificate as certify
 from unweave.solve.alternate import left_half_step, sides
 from unweave.solve.certificate import Certificate
-from unweave.solve.iterate import iterate
-from unweave.solve.plan import make_plan
+from unweave.solve.plan import Plan, make_plan
 from unweave.solve.problem import Problem, check_size, well_posed
+from unweave.solve.scheme import FactorScheme
 from unweave.updates import Half
 
-_TIED = ("orthonormal", "fixed", "nuclear")
 
-
-class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseFactorization(Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn estimator that fits X ≈ U·Z. Subclasses say their sentence in :meth:`_problem`."""
 
     # -- what a model says ---------------------------------------------------------------------------------------
@@ -40,8 +40,8 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """The sentence, for a loss that has seen the table."""
         raise NotImplementedError("a model states its problem in _problem")
 
-    def _plan(self, objective: Objective, problem: Problem, rng):
-        """(Plan, scheme, first state)."""
+    def _plan(self, objective: Objective, problem: Problem, rng) -> tuple[Plan, FactorScheme, dict]:
+        """The plan in words, the scheme that carries it out, and its first state."""
         return make_plan(objective, problem, self.solver, self.init, rng, number(self.tol, "tol"))
 
     def _code_half(self, objective: Objective) -> Half | None:
@@ -63,13 +63,13 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
-        with single_blas():
+        with fitting(self):
             self._fit(X)
         return self
 
     def fit_transform(self, X, y=None):
         """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``."""
-        with single_blas():
+        with fitting(self):
             codes = self._fit(X)
             return self.transform(X) if codes is None else codes
 
@@ -78,28 +78,26 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._fit_objective(objective, learned)
 
     def _fit_objective(self, objective: Objective, learned: Learned, *given) -> NDArray | None:
-        """Fit to a table that is open; `given` is what else `fit` was given, to which a checkpoint belongs too."""
+        """Fit to a table that is open; `given` is what else `fit` was given, to which a checkpoint belongs too.
+
+        The codes of the table, or None where `transform` has to find them.
+        """
         problem = well_posed(self._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
-        loop = make_loop(self, objective, *given)
-        plan, scheme, state = self._plan(objective, problem, generator(self.random_state))
-        loop = scheme.pace(loop) if hasattr(scheme, "pace") else loop
-        ends = {name: getattr(scheme, name, None) for name in ("settled", "fixed")}
-        state, history = iterate(scheme.step, state, loop, **ends)
-        state = scheme.finish(state) if hasattr(scheme, "finish") else state
+        run = Run(self, objective, *given)
+        plan, scheme, first = self._plan(objective, problem, run.rng)
+        state = run.through(scheme, plan, first)
         self._learned, self._sentence, self._left = learned, problem, scheme.left
         self._stream = None
-        self.plan_, self.history_, self.n_iter_ = plan, history, len(history)
         codes = self._finish(objective, problem, scheme, state)
-        if loop.checkpoint is not None and history.stopped != "interrupted":
-            loop.checkpoint.remove()
+        run.close(self.objective_, self.certificate_)
         return codes
 
-    def _finish(self, objective: Objective, problem: Problem, scheme, state: dict) -> NDArray | None:
+    def _finish(self, objective: Objective, problem: Problem, scheme: FactorScheme, state: dict) -> NDArray | None:
         """Keep what was learned; every fit ends with the left half-step that `transform` runs."""
         Z = self._full_components = state["components"]
         rows = objective.rows_given(Z)
-        tied = problem.codes.name in _TIED
+        tied = not problem.codes.separable
         U = (
             state["codes"]
             if tied
@@ -130,17 +128,16 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _codes_out(self, U: NDArray):
         problem = self._sentence
         U = U if problem.biases else U[:, : problem.n_components]
-        return sp.csr_array(U) if problem.codes.name == "one-hot" else U
+        return sp.csr_array(U) if problem.codes.picks_one else U
 
     def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
         svd, value = getattr(scheme, "svd", None), self.objective_
-        nuclear = problem.codes.name == problem.components.name == "ridge"
-        nuclear = nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
-        if nuclear or problem.components.name == "fixed":
+        nuclear = problem.is_nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
+        if nuclear or problem.components.is_fixed:
             gap = certify.duality(objective, problem, U, Z, value)
             if gap is not None:
                 return gap
-        if certify.can_bound(objective, problem) and problem.components.name != "fixed":
+        if certify.can_bound(objective, problem) and not problem.components.is_fixed:
             if svd is not None:
                 return certify.of_spectrum(svd, objective, value)
             if certify.bound_is_cheap(objective, problem, self.n_iter_):
@@ -162,11 +159,11 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
             objective = reopen_table(self, X, self.missing, self._learned, weights=weights)
             problem, Z = self._sentence, self._full_components
             U = left_half_step(objective, problem, self._left, Z, half=self._code_half(objective))
-            if problem.codes.name in _TIED and self.codes_ is not None and len(self.codes_) == objective.shape[0]:
+            if not problem.codes.separable and self.codes_ is not None and len(self.codes_) == objective.shape[0]:
                 U = self.codes_
             value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
             found = certify.duality(objective, problem, U, Z, value)
-            if found is None and certify.can_bound(objective, problem) and problem.components.name != "fixed":
+            if found is None and certify.can_bound(objective, problem) and not problem.components.is_fixed:
                 found = certify.eckart_young(objective, problem, value)
             self.certificate_ = found or certify.stationarity(objective, problem, U, Z, value)
         return self.certificate_
@@ -194,7 +191,7 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _row_problem(self) -> Problem:
         """The problem of new rows: a constraint that ties rows together cannot bind them."""
         problem = self._sentence
-        if problem.codes.name not in ("orthonormal", "fixed"):
+        if problem.codes.separable:
             return problem
         from unweave.penalties import Free
 
@@ -218,7 +215,7 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return decode_frame(values, self._learned.levels, names, self._frame_kind)
 
     def _checked_codes(self, U) -> NDArray:
-        U = np.asarray(U.toarray() if sp.issparse(U) else U)
+        U = as_dense(U)
         if U.ndim != 2 or U.shape[1] != self.components_.shape[0]:
             raise ValueError(f"U must have {self.components_.shape[0]} columns, one for each component, got {U.shape}")
         return U
@@ -243,7 +240,7 @@ class BaseFactorization(Showing, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Under squared loss with everything observed the summaries X'U and U'U of all blocks so far are kept, so old
         blocks keep their say; under any other loss the components move towards the block's best by 1/√t.
         """
-        with single_blas():
+        with fitting(self):
             Stream.of(self).take(X)
         return self
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.data.arguments import whole
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import whole
 from unweave.losses.base import Loss
 from unweave.parallel import single_blas
 from unweave.penalties import Fixed, get_penalty
@@ -157,11 +157,11 @@ class Factorization(BaseFactorization):
         k = whole(self.n_components, "n_components", 1)
         codes, components = get_penalty(self.codes, "codes"), get_penalty(self.components, "components")
         for side, penalty in (("codes", codes), ("components", components)):
-            if penalty.name == "fixed":
+            if penalty.is_fixed:
                 self._check_fixed(side, penalty, k, shape)
-        if codes.name in ("hull", "cone"):
+        if codes.mixes_rows:
             raise ValueError(f"codes={codes.name!r} is for components only: Z = W·X")
-        if mixed and components.name in ("hull", "cone"):
+        if mixed and components.mixes_rows:
             raise ValueError(f"components={components.name!r} needs one loss for the whole table")
         return Problem(k, loss, codes, components, offset=mixed)
 

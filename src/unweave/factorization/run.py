@@ -80,6 +80,8 @@ class Run:
         Sets `history_`, `n_iter_` and, where given, `plan_` of the estimator.
         """
         estimator = self.estimator
+        if not isinstance(scheme, Scheme):
+            scheme = _Unwritten(scheme)
         first = scheme.begin(self.rng) if state is None else state
         last, self.history = iterate(scheme, first, scheme.adapt(self.loop))
         estimator.history_, estimator.n_iter_ = self.history, len(self.history)
@@ -93,6 +95,28 @@ class Run:
         self.estimator.certificate_ = Certificate.none(objective) if certificate is None else certificate
         if self.loop.checkpoint is not None and self.history.stopped != "interrupted":
             self.loop.checkpoint.remove()
+
+
+class _Unwritten(Scheme):
+    """On the way out: a scheme that does not derive from Scheme yet."""
+
+    def __init__(self, scheme):
+        self.scheme = scheme
+        for new, old in (
+            ("step", "step"),
+            ("settled", "settled"),
+            ("fixed", "fixed"),
+            ("adapt", "pace"),
+            ("finish", "finish"),
+        ):
+            if hasattr(scheme, old):
+                setattr(self, new, getattr(scheme, old))
+
+    def begin(self, rng=None):
+        return self.scheme.begin(rng)
+
+    def step(self, state):
+        raise NotImplementedError
 
 
 def make_loop(estimator, *given, max_iter: int | None = None) -> Loop:

@@ -1,18 +1,26 @@
-"""Learning block by block: what `partial_fit` keeps between calls."""
+"""Learn from one block of rows after another: what `partial_fit` keeps between calls.
+
+New structure: rows that have nothing in common with the components get codes of zero, and would never move them. So the
+best rank-one piece v·c of a block's residual R = X − U·Z, both sides under their constraints, is found by a few
+alternations c ← prox(Rᵀv), v ← prox(R c / ‖c‖²), and takes the place of the component with the least ‖u_t‖²‖z_t‖² over
+all blocks, if it explains more than that.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unweave.factorization.door import open_table, reopen_table
-from unweave.factorization.settings import generator
-from unweave.factorization.stream_seed import piece_of_residual, takes_new, weakest
+from unweave.data.arguments import generator
+from unweave.objectives import Objective
 from unweave.objectives.models import Quadratic
-from unweave.penalties import Fixed
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.solve.alternate import Alternate, half_step, left_half_step, transform_effort
 from unweave.solve.history import History
-from unweave.solve.problem import check_size, well_posed
+from unweave.solve.plan import alternating
+from unweave.solve.problem import Problem, check_size, well_posed
 
+_TURNS = 4  # alternations that find a new piece
 _CLEARLY = 2.0  # times what a component explained so far, for a new one to take its place
 
 
@@ -55,13 +63,13 @@ class Stream:
             scheme = Alternate(objective, est._sentence, est._left, self._right())
             Z = est._full_components
         problem, objective = scheme.problem, scheme.objective
-        if problem.components.name in ("hull", "cone"):
+        if problem.components.mixes_rows:
             raise ValueError(f"components={problem.components.name!r} need the whole table; use fit")
         U = left_half_step(objective, problem, scheme.left, Z)
         Z, changed = self._with_news(scheme, U, Z)
         U = left_half_step(objective, problem, scheme.left, Z) if changed else U
         self.blocks += 1
-        if not isinstance(problem.components, Fixed):
+        if not problem.components.is_fixed:
             Z = self._improve(scheme, U, Z)
         est._full_components = Z
         est._publish(problem, Z)
@@ -74,9 +82,7 @@ class Stream:
         objective, learned = open_table(est, X, est.missing, est._loss())
         problem = well_posed(est._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
-        from unweave.solve.plan import _alternating
-
-        plan, scheme, state = _alternating(objective, problem, "auto", est.init, generator(est.random_state))
+        plan, scheme, state = alternating(objective, problem, "auto", est.init, generator(est.random_state))
         est._learned, est._sentence, est._left, est.plan_ = learned, problem, scheme.left, plan
         self._right_update = scheme.right
         return scheme, state["components"]
@@ -121,3 +127,32 @@ class Stream:
         best = half_step(model, F, scheme.component_half, scheme.right, effort, held)
         mixed = F + (best - F) / np.sqrt(self.blocks).astype(F.dtype)
         return np.ascontiguousarray(scheme.component_half.prox(mixed, 0.0).T)
+
+
+def takes_new(problem: Problem, model) -> bool:
+    """Whether codes and components may be anything, or anything non-negative, under squared loss."""
+    both = (problem.codes.separable_terms(), problem.components.separable_terms())
+    return isinstance(model, Quadratic) and None not in both and problem.width == problem.n_components
+
+
+def weakest(gram: NDArray, Z: NDArray) -> tuple[int, float]:
+    """The component that explained least so far, and how much: ‖u_t‖²‖z_t‖²."""
+    sizes = np.diag(gram) * np.einsum("tj,tj->t", Z, Z, dtype=np.float64)
+    return int(sizes.argmin()), float(sizes.min())
+
+
+def piece_of_residual(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> tuple[NDArray, float]:
+    """A component (of length one) for what U·Z leaves, and how much of ‖R‖² it explains."""
+    v = np.sqrt(np.maximum(objective.row_values(U, Z), 0)).astype(Z.dtype)
+    c, gain = np.zeros(Z.shape[1], Z.dtype), 0.0
+    for _ in range(_TURNS):
+        back = objective.columns_given(np.ascontiguousarray(v[:, None])).cross[:, 0] - Z.T @ (U.T @ v)
+        c = problem.components.prox(np.ascontiguousarray(back[None], dtype=Z.dtype), 0.0)[0]
+        length = float(np.linalg.norm(c))
+        if length == 0:
+            return c, 0.0
+        c = c / np.asarray(length, c.dtype)
+        ahead = objective.rows_given(np.ascontiguousarray(c[None])).cross[:, 0] - U @ (Z @ c)
+        v = problem.codes.prox(np.ascontiguousarray(ahead[:, None], dtype=Z.dtype), 0.0)[:, 0]
+        gain = float(np.vdot(v, v))
+    return c, gain

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.spread import need_spread
+from unweave.data.tiny_values import need_spread
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import number
-from unweave.factorization.showing import Showing
 from unweave.group.dendrogram import TreeOfClusters
 from unweave.group.kmeans_assign import one_hot
 from unweave.group.linkage_build import LINKAGES, METRICS, build_tree
@@ -29,7 +29,7 @@ from unweave.solve.certificate import Certificate
 from unweave.solve.lloyd import assign
 
 
-class Agglomerative(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
+class Agglomerative(Counting, TreeOfClusters, Reportable, ClusterMixin, BaseEstimator):
     """Join the two nearest clusters, again and again, until one is left: a tree, cut where the clusters are.
 
     The distance of clusters A and B is, by `linkage`,

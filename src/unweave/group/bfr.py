@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
-from unweave.factorization.showing import Showing
 from unweave.group.bfr_memory import share_memory
 from unweave.group.bfr_stream import Stream, Summary, final_clusters
 from unweave.group.coreset_blocks import RowBlocks, nearest_rows, need_array, open_rows
@@ -23,7 +23,7 @@ from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 
 
-class BFR(Counting, ClusterMixin, Showing, BaseEstimator):
+class BFR(Counting, ClusterMixin, Reportable, BaseEstimator):
     """k-means of rows that are read once, in blocks, within a stated number of bytes (Bradley, Fayyad and Reina).
 
     Minimises ½ Σ_i ‖x_i − c_{label i}‖² as k-means does, but forgets the rows. k-means of the first rows gives k

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unweave import parallel
 from unweave.group.kmeans import KMeans
-from unweave.kernels.bfr import admit
+from unweave.kernels.large import admit
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.kmeans_start import kmeans_plus_plus

@@ -5,12 +5,12 @@ from __future__ import annotations
 from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, whole
-from unweave.factorization.door import Learned
 from unweave.group.coreset_blocks import TablesOf
 from unweave.group.coresets import coreset
 from unweave.group.kmeans_assign import nearest, one_hot, total
 from unweave.group.streaming import publish_value
 from unweave.objectives import Blocks, Dense, Objective
+from unweave.objectives.opening import Learned
 
 
 def fit_on_coreset(model, m, objective: Objective, learned: Learned, weights: NDArray | None) -> None:

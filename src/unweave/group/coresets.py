@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from unweave import parallel
 from unweave.data.arguments import finite_weights, generator, whole
 from unweave.group.coreset_blocks import RowBlocks, open_rows
-from unweave.kernels.coreset import chances, weighted_sums
+from unweave.kernels.large import chances, weighted_sums
 
 _CHUNK = 1 << 14  # rows of one kernel call
 

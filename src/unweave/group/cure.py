@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.spread import need_spread
+from unweave.data.tiny_values import need_spread
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
-from unweave.factorization.showing import Showing
 from unweave.group.coreset_blocks import RowBlocks, nearest_rows, need_array, open_rows
 from unweave.group.cure_merge import Merging
 from unweave.group.kmeans_assign import warn_of_few
@@ -30,7 +30,7 @@ _AROUND = (
 )
 
 
-class CURE(Counting, ClusterMixin, Showing, BaseEstimator):
+class CURE(Counting, ClusterMixin, Reportable, BaseEstimator):
     """Clusters known by several representatives each, so that they need not be round (Guha, Rastogi and Shim).
 
     A sample of the rows is clustered from the bottom up: the distance of two clusters is the smallest distance between

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.kernels.cure import merge_nearest, nearest_clusters
+from unweave.kernels.large import merge_nearest, nearest_clusters
 
 _WORK = 1 << 25  # multiplications of one step, about
 _SLOW = 3  # one cluster in so many is left when those that have not grown are looked at

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.spread import need_spread
+from unweave.data.tiny_values import need_spread
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, whole
-from unweave.factorization.showing import Showing
 from unweave.group.dendrogram import TreeOfClusters
 from unweave.group.divisive_scheme import Bisect, tree_of_splits
 from unweave.group.kmeans_assign import one_hot
@@ -22,7 +22,7 @@ from unweave.solve.lloyd import assign
 from unweave.solve.plan import Plan
 
 
-class Divisive(Counting, TreeOfClusters, Showing, ClusterMixin, BaseEstimator):
+class Divisive(Counting, TreeOfClusters, Reportable, ClusterMixin, BaseEstimator):
     """All rows are one cluster; the cluster with the largest cost Σ ‖x − mean‖² is split in two, until there are k.
 
     Each split is 2-means, the best of `n_init` starts. Clusters come out nested, in the order in which they matter, and

@@ -115,7 +115,7 @@ class Rows:
     Parameters
     ----------
     objective : Objective
-        From :func:`unweave.factorization.door.open_table`.
+        From :func:`unweave.objectives.opening.open_table`.
     weights : array (n,), optional
     read : callable
         ``(objective, start, stop) -> (rows, what was seen of them or None)``.

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
-from unweave.factorization.showing import Showing
 from unweave.group.hmm_choice import choose_states
 from unweave.group.hmm_fit import Fitting, chain_of, check_arrays
 from unweave.group.hmm_input import check_rows, check_symbols, read_sequences, refuse_lengths_as_y
@@ -19,7 +19,7 @@ from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
 
 
-class HiddenMarkov(Counting, Showing, DensityMixin, BaseEstimator):
+class HiddenMarkov(Counting, Reportable, DensityMixin, BaseEstimator):
     """Rows of a sequence are shown by hidden states z that follow a Markov chain.
 
     p(X, z) = π_{z₁} Π_t A_{z_t, z_{t+1}} Π_t p(x_t | z_t), with p(x | k) a Gaussian or a table of symbols. Fitted by

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from unweave.select.choose import search
-from unweave.select.chosen import Choice
-from unweave.select.climb import climb
+from unweave.select.auto import climb
+from unweave.select.choose import Choice, search
 from unweave.select.trial import Trial
 
 _ROWS, _STRETCH = 20_000, 1000

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from unweave import parallel
-from unweave.data.spread import need_spread
+from unweave.data.tiny_values import need_spread
 from unweave.kernels.markov import diagonal_densities, diagonal_moments, full_densities, full_moments
 
 _LOG_2PI = float(np.log(2 * np.pi))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.group.hmm_chain import Chain
-from unweave.kernels.markov_paths import walk
+from unweave.kernels.markov import walk
 
 
 def draw(chain: Chain, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:

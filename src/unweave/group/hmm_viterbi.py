@@ -11,7 +11,7 @@ from unweave import parallel
 from unweave.group.hmm_boundaries import ranked, settle
 from unweave.group.hmm_chain import Chain, rows_of
 from unweave.group.hmm_segments import LANES, Lanes, Segments
-from unweave.kernels.markov_paths import best_paths, trace_back
+from unweave.kernels.markov import best_paths, trace_back
 
 _LEAST = 1e-300  # a transition of probability zero counts as this
 _SAME = 1e-8  # largest difference of log-probabilities that is rounding

@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import row_weights
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.door import open_table, reopen_table
 from unweave.factorization.settings import number
 from unweave.group.coreset_fit import fit_on_coreset
 from unweave.group.kmeans_assign import all_losses, any_alike, nearest, one_hot, residual, total, warn_of_few
 from unweave.group.kmeans_metrics import metric_of, ready_rows
 from unweave.group.kmeans_plan import first_centres, make_scheme, wants_repair
 from unweave.group.streaming import add_block, sums_of
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Free, OneHot
 from unweave.select.auto import Counting, chooses

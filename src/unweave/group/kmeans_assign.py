@@ -12,7 +12,7 @@ from unweave.objectives import Blocks, Dense, Objective
 from unweave.objectives.models import Quadratic
 from unweave.solve.lloyd import assign
 from unweave.solve.means import nearest_labels
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 _CANCELLED = 1e-3  # a squared distance this small against its parts has lost too many digits
 _AT_ONCE = 2**14

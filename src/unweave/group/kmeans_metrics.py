@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.data.spread import out_of_range
+from unweave.data.tiny_values import out_of_range
 from unweave.group.coreset_blocks import each_block
 from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.kernels.lloyd_moves import removal_costs, split_gains
+from unweave.kernels.kmeans_moves import removal_costs, split_gains
 
 _SAMPLE = 1024  # rows of a cluster that speak for it: moves are only proposed here, and judged by the whole table
 _ENTRIES = 2**24  # of all such rows together

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.group.kmeans_moves import Moves, Sample, find_moves, rows_a_cluster, sample_rows, swapped, swaps
-from unweave.kernels.lloyd_settle import settle
+from unweave.kernels.kmeans_moves import settle
 from unweave.solve.iterate import Loop
 from unweave.solve.lloyd import Lloyd
 from unweave.updates import Nearest

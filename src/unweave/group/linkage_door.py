@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from unweave.data.table import check_table
 from unweave.group.kmeans_assign import one_hot
 from unweave.parallel import get_num_threads
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 _HOLES = (
     "Input X contains NaN, and distances between rows need every entry; fill the holes first (unweave.TableImputer)"

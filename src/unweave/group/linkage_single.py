@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unweave.group.linkage_tiles import TILE, pack
 from unweave.group.linkage_tree import Merges
-from unweave.kernels.spanning import grow_tree
+from unweave.kernels.linkage import grow_tree
 from unweave.solve.lloyd_rows import padded
 
 _WORK = 1.5e8  # squared differences of one call of the kernel, about a tenth of a second

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.kernels.spanning import TILE
+from unweave.kernels.linkage import TILE
 
 
 def neighbours_together(X: NDArray) -> NDArray[np.int64]:

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Density
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import row_weights
-from unweave.factorization.door import Learned, open_table, reopen_table
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator, make_loop, number, whole
-from unweave.factorization.showing import Showing
 from unweave.group.em import EM, Family, Rows, mixture_em, posteriors
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
+from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
@@ -29,7 +29,7 @@ FIRST_BLOCK = 10  # EM steps on the first block of a stream
 _PROGRESS = ("bound", "gain", "failures")
 
 
-class BaseMixture(Counting, Showing, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
+class BaseMixture(Counting, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
     """p(x) = Σ_c π_c p(x | c), fitted by EM; the codes of a row are the probabilities of the components."""
 
     # -- what a model says ---------------------------------------------------------------------------------------

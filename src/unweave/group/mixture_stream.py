@@ -11,9 +11,9 @@ Reference: Cappé and Moulines (2009), On-line expectation–maximization algori
 from __future__ import annotations
 
 from unweave.data.arguments import row_weights
-from unweave.factorization.door import open_table, reopen_table
 from unweave.group.em import mixture_em
 from unweave.group.mixture_base import FIRST_BLOCK, BaseMixture
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate

@@ -10,12 +10,12 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.factorization.base import BaseFactorization, penalties
-from unweave.factorization.door import reopen_table
 from unweave.factorization.settings import number
 from unweave.group.soft_middle import about, middle_of, squares
 from unweave.group.soft_penalty import Centres, NearSimplex, Relaxed
 from unweave.group.soft_shares import Shares
 from unweave.objectives import Objective
+from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Free, Simplex
 from unweave.select.auto import Counting, chooses

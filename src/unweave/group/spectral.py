@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from unweave.data.atomic import need_place
+from unweave.factorization.reportable import Reportable
 from unweave.factorization.settings import generator
-from unweave.factorization.showing import Showing
 from unweave.group.kmeans import KMeans
 from unweave.group.kmeans_assign import one_hot
 from unweave.group.linkage_door import (
@@ -26,10 +26,10 @@ from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import bounded
 from unweave.solve.lloyd import assign
 from unweave.solve.plan import Plan
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
-class SpectralClustering(RowGraph, Counting, Showing, ClusterMixin, BaseEstimator):
+class SpectralClustering(RowGraph, Counting, Reportable, ClusterMixin, BaseEstimator):
     """Cut a graph of likeness W into k parts with little affinity between them: clusters of any shape.
 
     The normalised cut Σ_c cut(c)/vol(c) is relaxed: the k eigenvectors of D⁻¹W with the largest eigenvalues (the

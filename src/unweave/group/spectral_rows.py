@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unweave.data.spread import need_spread
 from unweave.data.table import refuse_blocks
+from unweave.data.tiny_values import need_spread
 from unweave.factorization.settings import number, whole
 from unweave.group.linkage_door import whole_rows
 from unweave.group.spectral_graph import (

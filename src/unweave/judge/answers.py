@@ -1,4 +1,4 @@
-"""What a fitted model answers when it is asked for ratings, for lists, or for the scores of everything.
+"""Ask a fitted model for ratings, for lists of the best items, or for the scores of everything.
 
 A model is known by what it can do, not by its class: it has ``predict(users, items, rows=True)`` and ``recommend``, or
 ``transform`` and ``inverse_transform`` (every factorisation), or it is a baseline of this room.
@@ -15,21 +15,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave import parallel
+from unweave.data.hold_out import KnownEntries
 from unweave.data.named import NamedTable
-from unweave.judge.entries import Entries
+from unweave.data.storage import take_rows
 from unweave.judge.matching import ids_of
-from unweave.judge.top import best_columns, blank
 
 _SCORES = 8_000_000  # scores in memory at a time
 
 
 def is_model(thing) -> bool:
-    """Whether this can be asked, or is itself an answer."""
+    """Tell whether this is a model that can be asked, rather than an array of answers."""
     return hasattr(thing, "fit") or hasattr(thing, "recommend")
 
 
 class Answers:
-    """The answers of one model about the users of one table.
+    """Ask one model about the users of one table.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class Answers:
 
     def __init__(self, model, asked, given=None):
         self.model, self.given = model, given
-        self.shape = Entries(asked, "test").shape
-        known = None if given is None else Entries(given, "given")
+        self.shape = KnownEntries(asked, "test").shape
+        known = None if given is None else KnownEntries(given, "given")
         if known is not None and known.shape != self.shape:
             raise ValueError(f"given has shape {known.shape}, the test part {self.shape}: give parts of one table")
         self.seen: sp.csr_array | None = getattr(model, "seen_", None) if known is None else known.csr()
@@ -60,7 +60,7 @@ class Answers:
             raise ValueError(f"the model knows {width} items, the test part has {self.shape[1]}: split one table")
 
     def entries(self, rows: NDArray, columns: NDArray) -> NDArray:
-        """Predictions at pairs of positions, in data units."""
+        """Predict the entries at pairs of positions, in data units."""
         if hasattr(self.model, "predict_entries"):
             return self.model.predict_entries(rows, columns, given=self.given)
         if self.given is None and _predicts_pairs(self.model):
@@ -75,12 +75,12 @@ class Answers:
         return out
 
     def lists(self, users: NDArray, n: int) -> NDArray:
-        """Positions of the n items that each user is recommended, best first; -1 ends a short list."""
+        """List the positions of the n items that each user is recommended, best first; -1 ends a short list."""
         if hasattr(self.model, "predict_entries"):
             return self.model.recommend(users, n, given=self.given)[0]
         if hasattr(self.model, "recommend"):
-            who = users if self.given is None else self._rows(self.given, users)
-            return np.asarray(self.model.recommend(who, n, rows=True)[0], dtype=np.int64)
+            asked = users if self.given is None else _rows_of(self.given, users)
+            return np.asarray(self.model.recommend(asked, n, rows=True)[0], dtype=np.int64)
         out = np.empty((len(users), n), np.int64)
         for start, block in self.scores(users):
             blank(block, self.seen, users[start : start + len(block)])
@@ -88,7 +88,7 @@ class Answers:
         return out
 
     def scores(self, users: NDArray) -> Iterator[tuple[int, NDArray]]:
-        """(place of the first user, scores of every item) for some users at a time, theirs to overwrite."""
+        """Give (place of the first user, scores of every item) for some users at a time, theirs to overwrite."""
         codes = self.codes()
         size = max(1, _SCORES // max(1, self.shape[1]))
         for start, stop in parallel.chunks(len(users), size):
@@ -99,7 +99,7 @@ class Answers:
             yield start, block if block.flags.writeable else block.copy()
 
     def codes(self):
-        """Codes of all users of the table."""
+        """Return codes of all users of the table."""
         if self._codes is None:
             self._codes = self.model.codes_for(self.given) if hasattr(self.model, "codes_for") else self._transformed()
         return self._codes
@@ -114,13 +114,99 @@ class Answers:
             )
         return codes
 
-    @staticmethod
-    def _rows(given, users: NDArray):
-        """Some rows of a table of any kind, as a plain array."""
-        X = given.X if isinstance(given, NamedTable) else given
-        return X.tocsr()[users] if sp.issparse(X) else np.asarray(X)[users]
+
+def _rows_of(given, users: NDArray):
+    """Return some rows of a table of any kind, without its names."""
+    return take_rows(given.X if isinstance(given, NamedTable) else given, users)
 
 
 def _predicts_pairs(model) -> bool:
     predict = getattr(model, "predict", None)
     return predict is not None and "rows" in inspect.signature(predict).parameters
+
+
+_ROWS = 32  # rows of a task
+_GROUP = 64  # columns that share a maximum
+
+
+def best_columns(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
+    """Find for each row the n columns with the highest scores, best first; the leftmost of equals wins.
+
+    Entries of -inf take no part: a list that is too short ends in column -1 with the score -inf.
+
+    >>> import numpy as np
+    >>> columns, scores = best_columns(np.array([[1.0, 3.0, 3.0], [-np.inf, 2.0, -np.inf]]), 2)
+    >>> columns.tolist(), scores.tolist()
+    ([[1, 2], [1, -1]], [[3.0, 3.0], [2.0, -inf]])
+    """
+    columns = np.full((len(scores), n), -1, np.int64)
+    values = np.full((len(scores), n), -np.inf, scores.dtype)
+
+    def task(start: int, stop: int) -> None:
+        rows, found = _candidates(scores[start:stop], min(n, scores.shape[1]))
+        found_scores = scores[start + rows, found]
+        order = np.lexsort((found, -found_scores, rows))
+        rows, found, found_scores = rows[order], found[order], found_scores[order]
+        place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        kept = place < n
+        columns[start + rows[kept], place[kept]] = found[kept]
+        values[start + rows[kept], place[kept]] = found_scores[kept]
+
+    if scores.shape[1]:
+        parallel.run(task, len(scores), _ROWS)
+    return columns, values
+
+
+def _candidates(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
+    """Find places that hold one of the n highest scores of their row, and a few more, ties among them.
+
+    The columns are cut into many groups. The n-th highest of their maxima is a bound that n scores reach, and few
+    others: finding it takes one pass over the scores, a seventh of the time that partitioning them takes.
+    """
+    rows, m = scores.shape
+    groups = min(m, max(4 * n, m // _GROUP))
+    whole = m - m % groups
+    maxima = scores[:, :whole].reshape(rows, whole // groups, groups).max(axis=1)
+    if whole < m:
+        np.maximum(maxima[:, : m - whole], scores[:, whole:], out=maxima[:, : m - whole])
+    least = np.partition(maxima, groups - n, axis=1)[:, groups - n, None]
+    found = np.flatnonzero((scores >= least) & (scores > -np.inf))
+    return found // m, found % m
+
+
+def in_one_order(values: NDArray, seen: sp.csr_array | None, users: NDArray, n: int) -> NDArray:
+    """Find for each user the n columns with the highest values not seen yet, when all users share the values.
+
+    If s_0 < s_1 < … are the ranks of what a user has seen, place j of the list has rank j + #{t: s_t − t ≤ j}: nobody's
+    scores are made. A list that is too short ends in -1, and of equal values the leftmost column comes first.
+
+    >>> import numpy as np, scipy.sparse as sp
+    >>> in_one_order(np.array([1.0, 3.0, 2.0]), sp.csr_array(np.array([[0, 1, 0]])), np.array([0]), 3).tolist()
+    [[2, 0, -1]]
+    """
+    m = len(values)
+    order = np.argsort(-values, kind="stable")
+    places = np.broadcast_to(np.arange(n), (len(users), n))
+    if seen is not None:
+        rank = np.empty(m, np.int64)
+        rank[order] = np.arange(m)
+        ranks = sp.csr_array((np.ones(seen.nnz, bool), rank[seen.indices], seen.indptr), shape=seen.shape)[users]
+        ranks.sort_indices()
+        first = ranks.indptr[:-1].astype(np.int64)
+        rows = np.repeat(np.arange(len(users)), np.diff(ranks.indptr))
+        # s_t − t of all users in one ascending array, each user's in a range of its own.
+        gaps = rows * (m + 1) + ranks.indices - (np.arange(ranks.nnz) - first[rows])
+        asked = np.arange(len(users))[:, None] * (m + 1) + np.minimum(places, m)
+        places = places + np.searchsorted(gaps, asked, side="right") - first[:, None]
+    return np.where(places < m, order[np.minimum(places, m - 1)], -1)
+
+
+def blank(scores: NDArray, seen: sp.csr_array | None, users: NDArray) -> None:
+    """Put -inf where `seen` has stored something, in place; row i of the scores belongs to row ``users[i]`` of seen."""
+    if seen is None:
+        return
+    starts, counts = seen.indptr[users], seen.indptr[users + 1] - seen.indptr[users]
+    rows = np.repeat(np.arange(len(users)), counts)
+    first = np.cumsum(counts) - counts
+    entries = np.arange(len(rows)) - np.repeat(first, counts) + np.repeat(starts, counts)
+    scores[rows, seen.indices[entries]] = -np.inf

@@ -1,26 +1,26 @@
-"""How far predicted ratings are from the true ones."""
+"""Measure how far predicted ratings are from the true ones."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.hold_out import KnownEntries
 from unweave.data.named import NamedTable
 from unweave.judge.answers import Answers, is_model
-from unweave.judge.entries import Entries
 from unweave.judge.matching import matched
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 
 def rmse(predicted, truth, *, given=None) -> float:
-    """Root mean square error, √(Σ (p − x)² / N) over the N known entries of the truth. Less is better.
+    """Compute the root mean square error, √(Σ (p − x)² / N) over the N known entries of the truth. Less is better.
 
     Large errors count most; it is in the units of the ratings.
 
     Parameters
     ----------
     predicted : array, or fitted model
-        One number an entry, a dense table of the shape of `truth`, or a model, which is then asked for the entries.
+        One number per entry, a dense table of the shape of `truth`, or a model, which is then asked for the entries.
     truth : array of numbers, or table of ratings
         Sparse means unobserved: only stored entries (dense: those that are not NaN) are compared. Ratings with ids
         are matched with those of a model; a warning counts the ratings of ids that it does not know.
@@ -37,7 +37,7 @@ def rmse(predicted, truth, *, given=None) -> float:
 
 
 def mae(predicted, truth, *, given=None) -> float:
-    """Mean absolute error, Σ |p − x| / N over the N known entries of the truth. Less is better.
+    """Compute the mean absolute error, Σ |p − x| / N over the N known entries of the truth. Less is better.
 
     As :func:`rmse`, but an error of 2 counts as two errors of 1.
 
@@ -48,7 +48,7 @@ def mae(predicted, truth, *, given=None) -> float:
 
 
 def differences(predicted, truth, given=None) -> NDArray[np.float64]:
-    """Prediction less truth at the known entries, in float64."""
+    """Subtract the truth from the prediction at the known entries, in float64."""
     if not isinstance(truth, NamedTable) and np.ndim(truth) == 1:
         if is_model(predicted):
             raise TypeError("a model is compared with a table of ratings, not with a list of numbers")
@@ -57,7 +57,7 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
             raise ValueError(f"predicted has shape {guess.shape}, but truth has {len(known)} entries")
     else:
         truth = _in_places(predicted, truth, given) if is_model(predicted) else truth
-        entries = Entries(truth, "truth")
+        entries = KnownEntries(truth, "truth")
         known = entries.values.astype(np.float64)
         guess = _at_entries(predicted, truth, entries, given)
     if not len(known):
@@ -70,7 +70,7 @@ def differences(predicted, truth, given=None) -> NDArray[np.float64]:
 
 
 def _in_places(model, truth, given):
-    """`truth` with its ids in the places that they have in the model; ratings of ids it lacks are left out, aloud."""
+    """Put the ids of `truth` in the places that they have in the model; say how many ratings it lacks ids for."""
     users = getattr(model, "user_ids_", None) if given is None else None
     items = getattr(model, "item_ids_", None)
     found = matched(truth, None if users is None else list(users), None if items is None else list(items))
@@ -79,7 +79,7 @@ def _in_places(model, truth, given):
     return found.table
 
 
-def _at_entries(predicted, truth, entries: Entries, given) -> NDArray:
+def _at_entries(predicted, truth, entries: KnownEntries, given) -> NDArray:
     if is_model(predicted):
         answers = Answers(predicted, truth, given)
         return np.asarray(answers.entries(entries.rows, np.asarray(entries.columns)), dtype=np.float64)

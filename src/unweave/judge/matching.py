@@ -1,4 +1,4 @@
-"""Two frames of ratings whose ids differ: the entries of one in the places of the other."""
+"""Match two frames of ratings whose ids differ: put the entries of one in the places of the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.data.named import NamedTable
 
 
 def ids_of(table, what: str) -> list | None:
-    """Ids of the users (rows) or items (columns) of a table that knows them."""
+    """Take the ids of the users (rows) or items (columns) of a table that knows them."""
     if not isinstance(table, NamedTable):
         return None
     ids = getattr(table, f"{what}_ids", None)
@@ -22,7 +22,7 @@ def ids_of(table, what: str) -> list | None:
 
 @dataclass(frozen=True)
 class Matched:
-    """A table in the places of another, and how many of its ratings, users and items have no place there."""
+    """Hold a table in the places of another, and how many of its ratings, users and items have no place there."""
 
     table: object
     ratings: int = 0
@@ -30,7 +30,7 @@ class Matched:
     items: int = 0
 
     def said(self, where: str) -> str:
-        """What was left out, in words; empty if nothing was."""
+        """Say what was left out, in words; empty if nothing was."""
         if not self.ratings:
             return ""
         return (
@@ -40,7 +40,7 @@ class Matched:
 
 
 def matched(table, user_ids: list | None, item_ids: list | None) -> Matched:
-    """The sparse table `table` with its ids in the places that `user_ids` and `item_ids` give them.
+    """Put the entries of a sparse table in the places that `user_ids` and `item_ids` give its ids.
 
     None leaves a side as it is, and so does a table that knows no ids. Ratings of ids that have no place are left out.
 
@@ -79,7 +79,7 @@ def matched(table, user_ids: list | None, item_ids: list | None) -> Matched:
 
 
 def _places(ours: list | None, theirs: list | None, at: NDArray) -> NDArray:
-    """Where each entry goes, -1 for nowhere."""
+    """Find where each entry goes, -1 for nowhere."""
     if theirs is None or ours is None:
         return at.astype(np.int64)
     known = {name: place for place, name in enumerate(theirs)}

@@ -1,21 +1,36 @@
-"""Known ratings in two parts: one to learn from, one to be judged by."""
+"""Split known ratings into a part to learn from and a part to be judged by."""
 
 from __future__ import annotations
+
+from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import generator, whole
+from unweave.data.hold_out import KnownEntries, exact_share, part
 from unweave.data.named import NamedTable
-from unweave.judge.checks import share
-from unweave.judge.entries import Entries, part
+
+
+def share(value, name: str) -> float:
+    """Check that a number lies strictly between 0 and 1, or raise an error that names the argument.
+
+    >>> share(0.2, "test")
+    0.2
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}")
+    if not 0 < float(value) < 1:
+        raise ValueError(f"{name} must lie between 0 and 1 (0.2 is a fifth), got {value}")
+    return float(value)
+
 
 HOW = ("random", "last", "by-user")
 
 
 def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, random_state=None):
-    """Ratings in two parts of the same kind and shape, ``(train, test)``.
+    """Split ratings into two parts of the same kind and shape, ``(train, test)``.
 
     Sparse means unobserved: the stored entries of a sparse table are the ratings, stored zeros among them. Both parts
     keep the rows, columns, names, ids and times of the whole.
@@ -63,13 +78,13 @@ def split_ratings(ratings, *, test=0.2, how="random", n_last=1, time=None, rando
     elif how == "by-user":
         held = _users(entries, share(test, "test"), generator(random_state))[entries.rows]
     else:
-        held = _drawn(len(entries), share(test, "test"), generator(random_state))
+        held = exact_share(len(entries), share(test, "test"), generator(random_state))
     note = _note(entries, held)
     return part(ratings, ~held, times=times), part(ratings, held, note, times)
 
 
 def split_users(ratings, *, test=0.2, given=0.8, random_state=None):
-    """Users in two parts, those held out with some of their ratings given: ``(train, given, hidden)``.
+    """Split users into two parts, those held out with some of their ratings given: ``(train, given, hidden)``.
 
     Use it to ask how well a model serves users who come after the fit: fit on `train`, fold in `given`
     (``model.transform(given)``), and compare with `hidden`. :func:`judge` does so: ``judge(model, train, hidden,
@@ -112,29 +127,29 @@ def split_users(ratings, *, test=0.2, given=0.8, random_state=None):
 
 
 def strangers(train, test) -> tuple[int, int]:
-    """How many (users, items) of `test` do not occur in `train`.
+    """Count the (users, items) of `test` that do not occur in `train`.
 
     >>> import numpy as np
     >>> hole = np.nan
     >>> strangers(np.array([[1.0, hole], [hole, hole]]), np.array([[hole, 2.0], [3.0, hole]]))
     (1, 1)
     """
-    known, asked = Entries(train, "train"), Entries(test, "test")
+    known, asked = KnownEntries(train, "train"), KnownEntries(test, "test")
     if known.shape != asked.shape:
         raise ValueError(f"train has shape {known.shape} and test {asked.shape}: give two parts of one table")
     n, m = known.shape
     return _new(asked.rows, known.rows, n), _new(asked.columns, known.columns, m)
 
 
-def _opened(ratings, time) -> tuple[Entries, NDArray | None]:
-    entries = Entries(ratings)
+def _opened(ratings, time) -> tuple[KnownEntries, NDArray | None]:
+    entries = KnownEntries(ratings)
     if len(entries) < 2:
         raise ValueError(f"ratings has {len(entries)} known entries: at least 2 are needed to split them")
     given = getattr(ratings, "times", None) if isinstance(ratings, NamedTable) and time is None else time
     return entries, None if given is None else _times(given, ratings, entries)
 
 
-def _times(time, ratings, entries: Entries) -> NDArray:
+def _times(time, ratings, entries: KnownEntries) -> NDArray:
     times = np.asarray(time)
     if times.shape == entries.shape and not isinstance(ratings, NamedTable) and len(times) != len(entries):
         times = times[entries.rows, entries.columns]
@@ -147,23 +162,16 @@ def _times(time, ratings, entries: Entries) -> NDArray:
     return times
 
 
-def _drawn(n: int, test: float, rng: np.random.Generator) -> NDArray:
-    """Truth values of which exactly the share `test` is true, at random; at least one of each."""
-    held = np.zeros(n, bool)
-    held[rng.permutation(n)[: min(max(round(test * n), 1), n - 1)]] = True
-    return held
-
-
-def _users(entries: Entries, test: float, rng: np.random.Generator) -> NDArray:
+def _users(entries: KnownEntries, test: float, rng: np.random.Generator) -> NDArray:
     active = np.flatnonzero(entries.counts)
     if len(active) < 2:
         raise ValueError(f"ratings has {len(active)} user with ratings: at least 2 are needed to hold some out")
     held = np.zeros(entries.shape[0], bool)
-    held[active[_drawn(len(active), test, rng)]] = True
+    held[active[exact_share(len(active), test, rng)]] = True
     return held
 
 
-def _last(entries: Entries, times: NDArray | None, n_last: int) -> NDArray:
+def _last(entries: KnownEntries, times: NDArray | None, n_last: int) -> NDArray:
     if times is None:
         raise ValueError("how='last' needs times: give time=, or read them with unweave.ratings(..., time=...)")
     by_time = np.argsort(times, kind="stable")  # of equal times the one stored later is later
@@ -177,7 +185,7 @@ def _last(entries: Entries, times: NDArray | None, n_last: int) -> NDArray:
 
 
 def _stable(keys: NDArray, size: int) -> NDArray:
-    """``argsort(keys, kind="stable")`` by counting: row t of the transpose lists the entries with key t in order."""
+    """Sort as ``argsort(keys, kind="stable")`` does, by counting: row t of the transpose lists the keys t in order."""
     n = len(keys)
     index = np.int32 if max(n, size) < 2**31 else np.int64
     once = sp.csr_array((np.ones(n, np.bool_), keys.astype(index), np.arange(n + 1, dtype=index)), shape=(n, size))
@@ -185,22 +193,22 @@ def _stable(keys: NDArray, size: int) -> NDArray:
 
 
 def _place_in_row(rows: NDArray) -> NDArray:
-    """0, 1, 2, … within every run of equal numbers of an ascending array."""
+    """Number 0, 1, 2, … within every run of equal numbers of an ascending array."""
     places = np.arange(len(rows))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     return places - np.repeat(starts, np.diff(starts, append=len(rows)))
 
 
 def _new(asked: NDArray, known: NDArray, size: int) -> int:
-    """How many of `size` places occur in `asked` but not in `known`."""
+    """Count how many of `size` places occur in `asked` but not in `known`."""
     new = np.zeros(size, bool)
     new[asked] = True
     new[known] = False
     return int(new.sum())
 
 
-def _note(entries: Entries, out: NDArray, asked: NDArray | None = None) -> str:
-    """What the test part (`asked`, or all that is `out` of the training part) has that the training part lacks."""
+def _note(entries: KnownEntries, out: NDArray, asked: NDArray | None = None) -> str:
+    """Say what the test part (`asked`, or all that is `out` of the training part) has that the training part lacks."""
     asked = out if asked is None else asked
     users, items = (
         _new(places[asked], places[~out], size)

@@ -1,4 +1,4 @@
-"""A model beside the baselines, on the same test part."""
+"""Judge a model beside the baselines, on the same test part."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from unweave.data.arguments import whole
+from unweave.data.hold_out import KnownEntries
 from unweave.judge.answers import Answers
-from unweave.judge.area import auc_of_users
-from unweave.judge.baseline import Baseline
-from unweave.judge.baselines import Biases, Mean, MeanImputedSVD, Popularity
-from unweave.judge.entries import Entries
+from unweave.judge.baselines import Baseline, Biases, Mean, MeanImputedSVD, Popularity
 from unweave.judge.errors import differences
 from unweave.judge.matching import ids_of, matched
-from unweave.judge.ranking import count_hits, relevant_items
+from unweave.judge.ranking import auc_of_users, count_hits, relevant_items
 from unweave.judge.split import strangers
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 KINDS = ("ratings", "ranking")
 _MOST = 20_000  # users whose whole order is looked at for the AUC
@@ -28,7 +26,7 @@ _LESS_IS_BETTER = ("RMSE", "MAE")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What :func:`judge` returns: a line for the model and one for each baseline. ``print`` it, or take ``as_dict()``.
+    """Hold what :func:`judge` found: a line for the model and one for each baseline. ``print`` it, or ``as_dict()``.
 
     Parameters
     ----------
@@ -52,7 +50,7 @@ class Verdict:
         return next(iter(self.scores))
 
     def best(self, measure: str) -> str:
-        """The name with the best value of a measure; the model only if it beats every baseline.
+        """Name the best by a measure; the model only if it beats every baseline.
 
         >>> Verdict("ratings", {"PCA": {"RMSE": 0.9}, "Mean": {"RMSE": 1.1}}, {}).best("RMSE")
         'PCA'
@@ -64,7 +62,7 @@ class Verdict:
         return min(names, key=lambda name: sign * self.scores[name][measure])
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain dicts, lists, texts and numbers, ready for JSON."""
+        """Return everything as plain dicts, lists, texts and numbers, ready for JSON."""
         scores = {name: dict(values) for name, values in self.scores.items()}
         return {"kind": self.kind, "scores": scores, "test": dict(self.test), "notes": list(self.notes)}
 
@@ -84,7 +82,7 @@ class Verdict:
 def judge(
     model, train, test, *, n: int = 10, kind: str = "ratings", at_least: float | None = None, given=None
 ) -> Verdict:
-    """A fitted model on ratings it has not seen, beside baselines fitted on the same training part.
+    """Judge a fitted model on ratings it has not seen, beside baselines fitted on the same training part.
 
     Parameters
     ----------
@@ -125,7 +123,7 @@ def judge(
     if at_least is not None and kind == "ranking":
         test = relevant_items(test, at_least)
         notes.append(f"relevant are test ratings of at least {at_least:g}")
-    asked = Entries(test, "test")
+    asked = KnownEntries(test, "test")
     if not len(asked):
         raise ValueError("test has no entry to judge by" + ("; lower at_least" if at_least is not None else ""))
     measure = _ranking(test, asked, whole(n, "n", 1), notes) if kind == "ranking" else _errors(test)
@@ -142,7 +140,7 @@ Measure = Callable[[Any, Any], dict[str, float]]
 
 
 def _in_places(train, test, given) -> tuple[Any, Any, list[str]]:
-    """(test, given, what was left out) with ids in the places that they have in train; those it lacks have none.
+    """Put the ids of test and given in the places that they have in train, and say what was left out.
 
     With `given` the users are not those of train, and only the items are matched.
     """
@@ -162,7 +160,7 @@ def _errors(test) -> Measure:
     return measure
 
 
-def _ranking(test, asked: Entries, n: int, notes: list[str]) -> Measure:
+def _ranking(test, asked: KnownEntries, n: int, notes: list[str]) -> Measure:
     users, relevant = np.flatnonzero(asked.counts), asked.csr()
     some = users
     if len(users) > _MOST:
@@ -187,7 +185,7 @@ def _ranking(test, asked: Entries, n: int, notes: list[str]) -> Measure:
 def _baselines(train, kind: str, notes: list[str]) -> list[Baseline]:
     if kind == "ratings":
         return [Mean(), Biases(), MeanImputedSVD()]
-    values = Entries(train, "train").values
+    values = KnownEntries(train, "train").values
     if len(values) and (values == values[0]).all():
         notes.append("all entries of train are equal, so only popularity can rank by them")
         return [Popularity()]
@@ -195,7 +193,7 @@ def _baselines(train, kind: str, notes: list[str]) -> list[Baseline]:
 
 
 def _given(model, train, given):
-    """What the model is told of the users: what was asked for; nothing if it knows them; else the training part."""
+    """Say what the model is told of the users: what was asked for; nothing if it knows them; else the training part."""
     knows = isinstance(model, Baseline) or hasattr(model, "recommend")
     return given if given is not None or knows else train
 
@@ -203,9 +201,9 @@ def _given(model, train, given):
 def _notes(model, train, test, given) -> list[str]:
     users, items = strangers(train, test)
     notes = [f"{users} users and {items} items of the test part do not occur in train"]
-    asked = _pattern(Entries(test, "test").csr())
+    asked = _pattern(KnownEntries(test, "test").csr())
     known = getattr(model, "seen_", None) if given is None else None
-    for what, table in (("train", Entries(train, "train").csr()), ("the fit of the model", known)):
+    for what, table in (("train", KnownEntries(train, "train").csr()), ("the fit of the model", known)):
         if table is not None and table.shape == asked.shape and (both := _pattern(table).multiply(asked).nnz):
             notes.append(f"{both} entries of the test part were in {what} too: the scores flatter the model")
             warn_user(notes[-1])

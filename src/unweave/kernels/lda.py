@@ -1,4 +1,4 @@
-"""Topics of documents: the zero-order collapsed update, and the mixture of a document when the topics are fixed.
+"""Find topics of documents: collapsed and variational updates, mixtures under fixed topics, and Dirichlet priors.
 
 Entries of a block of documents name words by `local`, their place in `words`; a block adds what its words get into a
 `share` of its own, so blocks may run side by side.
@@ -105,3 +105,111 @@ def mixture_range(indptr, indices, data, H, smooth, repeats, tol, out, start, st
                 f[k] = new
             if change <= tol:
                 break
+
+
+@kernel
+def digamma(x):
+    """The derivative of log Γ for x > 0: the recurrence up to 6, then the asymptotic series."""
+    below = 0.0
+    while x < 6.0:
+        below -= 1.0 / x
+        x += 1.0
+    r = 1.0 / (x * x)
+    return below + math.log(x) - 0.5 / x - r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r / 240)))
+
+
+@kernel
+def expected_sums_range(N, prior, sums, start, stop):
+    """Adds sum over rows of E[digamma(n + a_k) - digamma(a_k)] to `sums` (k), n Poisson with mean N[i, k].
+
+    The mean is that of n given n > 0, times the probability of n > 0 (Teh, Newman and Welling 2007, zero order).
+    """
+    K = N.shape[1]
+    base = np.empty(K)
+    for k in range(K):
+        base[k] = digamma(prior[k])
+    for i in range(start, stop):
+        for k in range(K):
+            a, x = prior[k], float(N[i, k])
+            if x > 1e-4:
+                some = -math.expm1(-x)
+                sums[k] += some * (digamma(a + x / some) - base[k])
+            else:  # at most one: digamma(a + 1) - digamma(a) = 1 / a
+                sums[k] += x / a
+
+
+@kernel
+def counted_sums_range(N, prior, sums, start, stop):
+    """Adds sum over rows of digamma(n + a_k) - digamma(a_k) to `sums` (k) for whole counts n = N[i, k]."""
+    K = prior.shape[0]
+    base = np.empty(K)
+    for k in range(K):
+        base[k] = digamma(prior[k])
+    for i in range(start, stop):
+        for k in range(K):
+            if N[i, k] == 1:
+                sums[k] += 1.0 / prior[k]
+            elif N[i, k] > 1:
+                sums[k] += digamma(prior[k] + N[i, k]) - base[k]
+
+
+@kernel
+def _spread(local, data, words, E, t, lo, hi, floor, gained):
+    """gained_k = sum over the entries of x t_k E[w, k] / (t·E[w])."""
+    K = t.shape[0]
+    zero = E.dtype.type(0)
+    for k in range(K):
+        gained[k] = zero
+    for p in range(lo, hi):
+        e = E[words[local[p]]]
+        total = zero
+        for k in range(K):
+            total += t[k] * e[k]
+        weight = data[p] / max(total, floor)
+        for k in range(K):
+            gained[k] += weight * e[k]
+    for k in range(K):
+        gained[k] *= t[k]
+
+
+@kernel
+def variational_range(indptr, local, data, words, E, alpha, passes, tol, gamma, out, share, values, start, stop):
+    """Posterior parameters of the documents ``[start, stop)`` from `gamma` into `out`: alpha_k + expected counts.
+
+    E[w, k] = exp(E log phi_wk). What each word then gets is added to `share`; `values` receives
+    sum of x log(sum_k exp(digamma(out_k)) E[w, k]).
+    """
+    K = alpha.shape[0]
+    floor = E.dtype.type(np.finfo(E.dtype).tiny)
+    t, gained = np.empty(K, E.dtype), np.empty(K, E.dtype)
+    for i in range(start, stop):
+        lo, hi = indptr[i], indptr[i + 1]
+        row = out[i]
+        row[:] = gamma[i]
+        for _ in range(passes):
+            for k in range(K):
+                t[k] = math.exp(digamma(np.float64(row[k])))
+            _spread(local, data, words, E, t, lo, hi, floor, gained)
+            change, size = E.dtype.type(0), E.dtype.type(0)
+            for k in range(K):
+                new = gained[k] + alpha[k]
+                change += abs(new - row[k])
+                size += new
+                row[k] = new
+            if change <= tol * size:
+                break
+        for k in range(K):
+            t[k] = math.exp(digamma(np.float64(row[k])))
+        value = 0.0
+        for p in range(lo, hi):
+            e = E[words[local[p]]]
+            got = share[local[p]]
+            total = E.dtype.type(0)
+            for k in range(K):
+                total += t[k] * e[k]
+            total = max(total, floor)
+            value += np.float64(data[p]) * math.log(np.float64(total))
+            weight = data[p] / total
+            for k in range(K):
+                got[k] += weight * t[k] * e[k]
+        values[i] = value

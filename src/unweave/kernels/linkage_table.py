@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.kernels import kernel
-from unweave.kernels.spanning import TILE, tile_distances
+from unweave.kernels.linkage import TILE, tile_distances
 
 _LANES = 32  # minima that are kept side by side, so that they are found by vector instructions
 

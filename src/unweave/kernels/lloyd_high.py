@@ -1,7 +1,7 @@
 """Nearest centre of each row when rows are long: a lower bound for each row and each group of centres.
 
 With one centre a group these are Elkan's bounds, with one group Hamerly's, in between the Yinyang bounds. Bounds are
-kept lazily (see :mod:`unweave.kernels.lloyd_low`): ``upper[i] + path[label]`` and ``lower[i, g] - group_path[g]``.
+kept lazily (see :mod:`unweave.kernels.lloyd`): ``upper[i] + path[label]`` and ``lower[i, g] - group_path[g]``.
 
 - :func:`decide_direct` settles rows whose bounds fail by few distances, one by one, and lists the others;
 - :func:`decide_product` settles those from a matrix product. The product only bounds a distance, by

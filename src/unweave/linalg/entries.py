@@ -21,10 +21,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from unweave import parallel
-from unweave.kernels.entries import gradient_range, nearest_range, predict_range, values_range
-from unweave.kernels.entries_coordinate import coordinate_range
-from unweave.kernels.entries_descend import descend_range
-from unweave.kernels.entries_solve import solve_range
+from unweave.kernels.entries import gradient_range, nearest_range, predict_range, solve_range, values_range
+from unweave.kernels.entry_steps import coordinate_range, descend_range
 from unweave.linalg.least_norm import least_norm
 from unweave.linalg.observed import Observed, in_double, normalise, per_row, spread
 

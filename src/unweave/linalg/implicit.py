@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
-from unweave.kernels.implicit import descend_range, slope_range
-from unweave.kernels.implicit_solve import solve_range, subspace_range
+from unweave.kernels.implicit import descend_range, slope_range, solve_range, subspace_range
 from unweave.linalg.observed import per_row, spread
 from unweave.linalg.products import gram
 

@@ -12,6 +12,8 @@ from unweave.linalg.sparse import SparseProduct
 class DenseProduct:
     """Products with a dense matrix and its transpose, like :class:`~unweave.linalg.sparse.SparseProduct`."""
 
+    is_dense = True
+
     def __init__(self, X: np.ndarray):
         self.matrix = X if X.dtype == floating(X.dtype) else X.astype(np.float64)
         self.shape = X.shape

@@ -76,6 +76,8 @@ class SparseProduct:
     array([3., 3.])
     """
 
+    is_dense = False
+
     def __init__(self, X):
         if not (sparse.issparse(X) and X.format == "csr"):
             raise TypeError(f"X must be a CSR matrix or array, got {type(X).__name__}")

@@ -40,7 +40,19 @@ __all__ = [
     "Squared",
     "Weighted",
     "get_loss",
+    "register",
 ]
+
+
+def register(kind: type[Loss]) -> type[Loss]:
+    """Make a loss of your own known by its `name`: ``loss="name"`` finds it, and saved models may hold it.
+
+    Use it as a decorator of the class; ``docs/contributing.md`` shows one.
+    """
+    if not kind.name or LOSSES.get(kind.name, kind) is not kind:
+        raise ValueError(f"a loss needs a name of its own, got {kind.name!r}; taken are {', '.join(LOSSES)}")
+    LOSSES[kind.name] = kind
+    return kind
 
 
 def get_loss(spec: Any) -> Loss:

@@ -27,6 +27,8 @@ class Absolute(Loss):
     """
 
     name = "absolute"
+    noise = "laplace"
+    in_data_units = True
     reweights = True
     degree = 1.0
 

@@ -55,6 +55,17 @@ class Loss(BaseEstimator):
     degree : d where value(c·x, c·p) = cᵈ·value(x, p) for every c > 0 (once prepared on such data), or None: the loss
         has a unit of its own
     reweights : whether `weights` gives a useful majoriser that changes with the prediction (Huber, absolute)
+    in_data_units : whether a prediction p is itself in the units of the data, so that x - p is an error and a row of
+        the table can serve as a component
+    is_squared : whether the cost is w/2 (x - p)^2
+    any_number : whether the loss takes any number as data and learns nothing from them
+    takes_weights : whether `fit` may be given weights of single entries
+    per_column : whether columns have losses of their own
+    zeros_in_sums : whether the cost of all zeros of a table follows from the sums of the factors, so that only the
+        other entries need be looked at
+    noise : the distribution of an entry about its prediction of which `value` is −log, but for what no prediction
+        changes: "gaussian", "laplace", "poisson" or "discrete" (levels); "" where there is none
+    predicts_names : whether `predict` gives names of levels, which are right or wrong and have no distance
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
 
@@ -64,6 +75,14 @@ class Loss(BaseEstimator):
     degree: float | None = None
     power: float = 1.0
     reweights: bool = False
+    in_data_units: bool = False
+    is_squared: bool = False
+    any_number: bool = False
+    takes_weights: bool = False
+    per_column: bool = False
+    zeros_in_sums: bool = False
+    noise: str = ""
+    predicts_names: bool = False
 
     @property
     def width(self) -> int:

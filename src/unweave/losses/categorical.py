@@ -20,6 +20,8 @@ class Categorical(Levelled):
     """
 
     name = "categorical"
+    noise = "discrete"
+    predicts_names = True
 
     @property
     def width(self) -> int:

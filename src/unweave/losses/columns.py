@@ -55,6 +55,7 @@ class ColumnLosses(Loss):
     """
 
     name = "columns"
+    per_column = True
 
     def __init__(self, losses: Sequence[Any] = ()) -> None:
         self.losses = losses

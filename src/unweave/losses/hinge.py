@@ -23,6 +23,7 @@ class Hinge(Loss):
     """
 
     name = "hinge"
+    predicts_names = True
 
     def __init__(self, smoothing: float = 0.1) -> None:
         self.smoothing = smoothing

@@ -34,6 +34,8 @@ class Huber(Loss):
     """
 
     name = "huber"
+    in_data_units = True
+    any_number = True
     reweights = True
 
     def __init__(self, delta: float = 1.0) -> None:

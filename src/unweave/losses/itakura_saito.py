@@ -26,6 +26,7 @@ class ItakuraSaito(Loss):
     """
 
     name = "itakura-saito"
+    in_data_units = True
     nonnegative = True
     convex = False
     degree = 0.0

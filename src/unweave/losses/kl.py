@@ -28,6 +28,9 @@ class KL(Loss):
     """
 
     name = "kl"
+    noise = "poisson"
+    in_data_units = True
+    zeros_in_sums = True
     nonnegative = True
     degree = 1.0
 

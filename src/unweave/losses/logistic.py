@@ -40,6 +40,7 @@ class Logistic(Loss):
     """
 
     name = "logistic"
+    noise = "discrete"
 
     @property
     def curvature(self) -> float:

@@ -18,6 +18,10 @@ class Squared(Loss):
     """
 
     name = "squared"
+    noise = "gaussian"
+    in_data_units = True
+    is_squared = True
+    any_number = True
     degree = 2.0
 
     @property

@@ -25,6 +25,10 @@ class Weighted(Loss):
     """
 
     name = "weighted"
+    in_data_units = True
+    is_squared = True
+    any_number = True
+    takes_weights = True
     degree = 2.0
 
     def __init__(self, by_column: Any = None) -> None:

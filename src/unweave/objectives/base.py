@@ -60,6 +60,16 @@ class Objective:
         return False
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether only some of the entries are stored."""
+        return False
+
+    @property
+    def n_multiplied(self) -> int:
+        """Entries that a product with the table goes through."""
+        return self.shape[0] * self.shape[1]
+
+    @property
     def matrix(self):
         """The table as something to multiply vectors by: an array, or a sparse product."""
         return self.X
@@ -76,6 +86,19 @@ class Objective:
         """Sum and number of the entries seen in each column."""
         raise NotImplementedError("an objective defines column_sums")
 
+    def column_means(self) -> NDArray[np.float64]:
+        """Mean of the entries seen in each column, 0 where there is none."""
+        sums, counts = self.column_sums()
+        return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)
+
+    def column_gram(self, shift: NDArray | None) -> NDArray[np.float64]:
+        """(X − shift)ᵀ(X − shift) of a table with every entry observed, in float64."""
+        raise NotImplementedError("an objective with every entry observed defines column_gram")
+
+    def weighted_residual(self, U: NDArray, Z: NDArray) -> tuple[Any, float, float, float]:
+        """w∘r with r = X − U·Z (sparse where few entries are seen), ⟨w∘r, X⟩, Σ w·r² and ½Σ w·x², all in float64."""
+        raise NotImplementedError("this objective is not held in memory")
+
     def squares(self) -> float:
         """The sum of squares of the entries seen."""
         return float(2 * self.half_norm)
@@ -83,6 +106,11 @@ class Objective:
     def shifted(self, row: NDArray) -> Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
         raise NotImplementedError("an objective defines shifted")
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some entries that were seen weigh other than one."""
+        return False
 
     def values_and_seen(self) -> tuple[Any, Any]:
         """The table and the weights of what is seen (0 = not seen; None: all ones), stored as the table is, float64."""

@@ -56,6 +56,13 @@ class Blocks(Objective):
         parts = [block.column_sums() for _, _, block in self]
         return np.sum([sums for sums, _ in parts], axis=0), np.sum([counts for _, counts in parts], axis=0)
 
+    def column_gram(self, shift):
+        """Summaries add: the Gram of the columns is a sum over blocks."""
+        total = np.zeros((self.shape[1],) * 2)
+        for _, _, block in self:
+            total += block.column_gram(shift)
+        return total
+
     def squares(self):
         return sum(block.squares() for _, _, block in self)
 

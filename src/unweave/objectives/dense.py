@@ -25,7 +25,7 @@ class Dense(Objective):
         self.X, self.loss, self.weights = X, loss, weights
         self.shape, self.dtype = X.shape, X.dtype
         self.complete = weights is None
-        self.squared = loss.name in ("squared", "weighted")
+        self.squared = loss.is_squared
         self.reweights = loss.reweights and not self.squared and loss.width == 1
 
     def dense_rows(self, start, stop):
@@ -55,9 +55,23 @@ class Dense(Objective):
             less[self.weights == 0] = 0
         return Dense(less, self.loss, self.weights)
 
+    @property
+    def weighted(self):
+        return self.weights is not None and self.by_row.weights.size > 0
+
     def values_and_seen(self):
         weights = None if self.weights is None else self.weights.astype(np.float64)
         return self.X.astype(np.float64), weights
+
+    def column_gram(self, shift):
+        return gram(self.X, shift=shift)
+
+    def weighted_residual(self, U, Z):
+        X = self.X.astype(np.float64, copy=False)
+        r = X - (U @ Z).astype(np.float64)
+        w = 1.0 if self.weights is None else self.weights.astype(np.float64)
+        slope = w * r
+        return slope, float(np.vdot(slope, X)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(w * X, X))
 
     def entries(self):
         table = self.by_row
@@ -89,7 +103,7 @@ class Dense(Objective):
         return self.X.size if self.weights is None else int(np.count_nonzero(self.weights))
 
     def rows_given(self, Z):
-        if self.loss.name == "kl" and self.complete:
+        if self.loss.zeros_in_sums and self.complete:
             return Counts(self.counts[0], Z.T)
         if not self.squared:
             return super().rows_given(Z)
@@ -99,7 +113,7 @@ class Dense(Objective):
         return Quadratic(matmul(self.X, Z.T), B, self.half_norm, self.row_norms, precise)
 
     def columns_given(self, U):
-        if self.loss.name == "kl" and self.complete:
+        if self.loss.zeros_in_sums and self.complete:
             return Counts(self.counts[1], U)
         if not self.squared:
             return super().columns_given(U)

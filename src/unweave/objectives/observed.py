@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from unweave.data.hold_out import hold_out as hold_entries_out
 from unweave.linalg import entries as kernels
 from unweave.linalg.products import squared_norm
+from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
 from unweave.objectives.base import Objective
 from unweave.objectives.models import Entries
@@ -26,7 +26,7 @@ class Observed(Objective):
     def __init__(self, X: sp.csr_array, loss: Loss, weights: sp.csr_array | None = None):
         self.X, self.loss, self.weights = X, loss, weights
         self.shape, self.dtype = X.shape, X.dtype
-        self.squared = loss.name in ("squared", "weighted")
+        self.squared = loss.is_squared
         self.reweights = loss.reweights and not self.squared and loss.width == 1
 
     def dense_rows(self, start, stop):
@@ -47,6 +47,18 @@ class Observed(Objective):
         m, indices = self.shape[1], self.X.indices
         return np.bincount(indices, self.X.data, m), np.bincount(indices, minlength=m).astype(np.float64)
 
+    @property
+    def is_sparse(self):
+        return True
+
+    def weighted_residual(self, U, Z):
+        t = self.by_row
+        x = t.data.astype(np.float64)
+        r = x - self._at_entries(t, U, Z.T)
+        slope = t.scaled(r)
+        table = SparseProduct(sp.csr_array((slope, t.indices, t.indptr), shape=self.shape))
+        return table, float(np.vdot(slope, x)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(t.scaled(x), x))
+
     def squares(self):
         return squared_norm(self.X.data[None, :])
 
@@ -54,6 +66,10 @@ class Observed(Objective):
         X = self.X
         less = X.data - row.astype(self.dtype)[X.indices]
         return Observed(sp.csr_array((less, X.indices, X.indptr), shape=X.shape), self.loss, self.weights)
+
+    @property
+    def weighted(self):
+        return self.weights is not None and not (self.weights.data == 1).all()
 
     def values_and_seen(self):
         X = self.X.astype(np.float64)
@@ -137,12 +153,6 @@ class Observed(Objective):
 def observed(objective: Objective) -> Observed:
     """The entries of a table that were seen, as a list, however the table is stored."""
     return objective if isinstance(objective, Observed) else Observed(objective.entries(), objective.loss)
-
-
-def hold_out(table: Observed, rng: np.random.Generator, share: float) -> tuple[Observed, Observed | None]:
-    """Split entries at random into those to learn from and those held out; None when there are too few to spare any."""
-    parts = hold_entries_out(table.X, rng, share)
-    return (table, None) if parts is None else (Observed(parts[0], table.loss), Observed(parts[1], table.loss))
 
 
 def _sums(values, indptr) -> np.ndarray:

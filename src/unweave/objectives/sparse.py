@@ -27,7 +27,7 @@ class Sparse(Objective):
     def __init__(self, X: sp.csr_array, loss: Loss):
         self.X, self.loss = X, loss
         self.shape, self.dtype = X.shape, X.dtype
-        self.squared = loss.name in ("squared", "weighted")
+        self.squared = loss.is_squared
         self.reweights = loss.reweights and not self.squared and loss.width == 1
 
     def dense_rows(self, start, stop):
@@ -45,6 +45,25 @@ class Sparse(Objective):
         for start in range(0, self.shape[0], size):
             stop = min(start + size, self.shape[0])
             yield start, stop, Dense(self.dense_rows(start, stop)[0], self.loss)
+
+    @property
+    def is_sparse(self):
+        return True
+
+    @property
+    def n_multiplied(self):
+        return self.X.nnz
+
+    def column_gram(self, shift):
+        X = self.X.astype(np.float64)
+        total = (X.T @ X).toarray()
+        if shift is not None:
+            sums = np.asarray(X.sum(axis=0)).ravel()
+            total += X.shape[0] * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
+        return total
+
+    def weighted_residual(self, U, Z):
+        return Dense(self.X.toarray(), self.loss).weighted_residual(U, Z)
 
     @property
     def matrix(self):
@@ -90,7 +109,7 @@ class Sparse(Objective):
                 self.product.dot(H), gram(H, dtype=np.float64), self.half_norm, self.row_norms,
                 lambda: self._double_product.dot(H.astype(np.float64)),
             )  # fmt: skip
-        if self.loss.name == "kl":
+        if self.loss.zeros_in_sums:
             return Counts(self.by_row, Z.T)
         return super().rows_given(Z)
 
@@ -101,7 +120,7 @@ class Sparse(Objective):
                 self.product.tdot(U), gram(U, dtype=np.float64), self.half_norm,
                 precise=lambda: self._double_product.tdot(U.astype(np.float64)),
             )  # fmt: skip
-        if self.loss.name == "kl":
+        if self.loss.zeros_in_sums:
             return Counts(self.by_column, U)
         return super().columns_given(U)
 

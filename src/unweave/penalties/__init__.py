@@ -64,9 +64,21 @@ __all__ = [
     "project_simplex",
     "project_sparse",
     "project_sphere",
+    "register",
     "shrink_singular_values",
     "soft_threshold",
 ]
+
+
+def register(kind: type[Penalty]) -> type[Penalty]:
+    """Make a penalty of your own known by its `name`: ``codes="name"`` finds it, and saved models may hold it.
+
+    Use it as a decorator of the class; ``docs/contributing.md`` shows one.
+    """
+    if not kind.name or PENALTIES.get(kind.name, kind) is not kind:
+        raise ValueError(f"a penalty needs a name of its own, got {kind.name!r}; taken are {', '.join(PENALTIES)}")
+    PENALTIES[kind.name] = kind
+    return kind
 
 
 def get_penalty(spec: Any, argument: str = "codes") -> Penalty:

@@ -27,6 +27,15 @@ class Penalty(BaseEstimator):
     convex : whether it is
     scale_free : whether t*F costs nothing whenever F costs nothing, for every t > 0
     is_penalty : whether it is finite everywhere and grows with the scale of F; else it is a constraint (0 or infinity)
+    nonnegative : whether an allowed F has no negative entry
+    sign_blind : whether the cost does not change with the signs of entries
+    sums_to_one : whether every allowed row has entries that sum to one
+    picks_one : whether every allowed row is a single one among zeros
+    picks_components : whether codes under it choose among components, which then look like rows of the data
+    makes_zeros : whether it is there to make most entries zero
+    is_fixed : whether F is given and never changes
+    mixes_rows : whether it binds the weights W of components Z = W·X that are mixtures of rows of the data
+    on_product : whether it is a cost of the product U·Z rather than of one factor
     """
 
     name: ClassVar[str] = ""
@@ -34,11 +43,25 @@ class Penalty(BaseEstimator):
     convex: bool = True
     scale_free: bool = False
     is_penalty: bool = False
+    nonnegative: bool = False
+    sign_blind: bool = False
+    sums_to_one: bool = False
+    picks_one: bool = False
+    picks_components: bool = False
+    makes_zeros: bool = False
+    is_fixed: bool = False
+    mixes_rows: bool = False
+    on_product: bool = False
 
     @property
     def separable(self) -> bool:
         """Whether rows of F can be treated on their own."""
         return self.acts != MATRIX
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every F is allowed and costs nothing."""
+        return self.separable_terms() == (0.0, 0.0, False)
 
     def validate(self) -> Self:
         """Check the parameters; a ValueError names the one that is wrong."""
@@ -58,6 +81,10 @@ class Penalty(BaseEstimator):
     def outermost(self, F: np.ndarray) -> np.ndarray:
         """Rows of the same directions as far out as a bound of their size allows; `F` itself where there is none."""
         return F
+
+    def least_along(self, slope: np.ndarray) -> np.ndarray | None:
+        """The least inner product of each row of `slope` with an allowed row, or None where that is not known."""
+        return None
 
     def separable_terms(self) -> tuple[float, float, bool] | None:
         """(l1, ridge, nonnegative) if the cost is the sum of l1 |f| + ridge/2 f^2 (with f >= 0 or not), else None."""

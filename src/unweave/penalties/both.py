@@ -8,14 +8,8 @@ import numpy as np
 
 from unweave.penalties import _rows
 from unweave.penalties.base import Penalty
-from unweave.penalties.entrywise import NonNegative
+from unweave.penalties.entrywise import Free, NonNegative
 from unweave.penalties.norms import UnitNorm
-
-SYMMETRIC = ("free", "nonnegative", "ridge", "l1", "elastic-net", "l1-ball", "l2-ball", "sparse", "unit-norm")
-"""Blind to the signs of entries, so their prox of max(F, 0) is the prox of both."""
-
-IMPLIED = ("simplex", "one-hot", "boolean")
-"""Nonnegative already."""
 
 
 class Both(Penalty):
@@ -28,6 +22,8 @@ class Both(Penalty):
     >>> Both("nonnegative", "l1").prox(np.array([[3.0, -5.0]]))
     array([[2., 0.]])
     """
+
+    nonnegative = True
 
     def __init__(self, first: Any = "nonnegative", second: Any = "free") -> None:
         self.first = first
@@ -42,12 +38,13 @@ class Both(Penalty):
         from unweave.penalties import get_penalty
 
         first, second = get_penalty(self.first, "first"), get_penalty(self.second, "second")
-        if second.name == NonNegative.name:
+        if type(second) is NonNegative:
             first, second = second, first
-        if first.name != NonNegative.name or second.name not in SYMMETRIC + IMPLIED:
+        # The prox of max(F, 0) is the prox of both for a penalty that is blind to signs; others may imply it.
+        if type(first) is not NonNegative or second.mixes_rows or not (second.sign_blind or second.nonnegative):
             raise ValueError(
                 f"{first.name} and {second.name} cannot be combined: one of two must be nonnegative and the other one "
-                f"of {', '.join(SYMMETRIC[2:] + IMPLIED)}"
+                f"of {', '.join(_partners())}"
             )
         return first, second
 
@@ -76,6 +73,22 @@ class Both(Penalty):
     def is_penalty(self) -> bool:  # type: ignore[override]
         return self.other.is_penalty
 
+    @property
+    def sums_to_one(self) -> bool:  # type: ignore[override]
+        return self.other.sums_to_one
+
+    @property
+    def picks_one(self) -> bool:  # type: ignore[override]
+        return self.other.picks_one
+
+    @property
+    def picks_components(self) -> bool:  # type: ignore[override]
+        return self.other.picks_components
+
+    @property
+    def makes_zeros(self) -> bool:  # type: ignore[override]
+        return self.other.makes_zeros
+
     def outermost(self, F: np.ndarray) -> np.ndarray:
         return self.other.outermost(F)
 
@@ -91,4 +104,12 @@ class Both(Penalty):
         other = self.other
         if isinstance(other, UnitNorm):
             return _rows.nonnegative_sphere(F)
-        return other._prox(F if other.name in IMPLIED else np.maximum(F, 0), step)
+        return other._prox(np.maximum(F, 0) if other.sign_blind else F, step)
+
+
+def _partners() -> list[str]:
+    """Names of what may stand beside nonnegative."""
+    from unweave.penalties import PENALTIES
+
+    kinds = [kind for kind in PENALTIES.values() if kind not in (NonNegative, Free) and not kind.mixes_rows]
+    return [kind.name for kind in kinds if kind.sign_blind or kind.nonnegative]

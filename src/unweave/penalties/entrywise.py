@@ -18,6 +18,7 @@ class Free(Penalty):
     """
 
     name = "free"
+    sign_blind = True
     scale_free = True
 
     def separable_terms(self) -> tuple[float, float, bool]:
@@ -40,6 +41,7 @@ class NonNegative(Penalty):
     """
 
     name = "nonnegative"
+    nonnegative = True
     scale_free = True
 
     def separable_terms(self) -> tuple[float, float, bool] | None:
@@ -60,6 +62,8 @@ class Boolean(Penalty):
     """
 
     name = "boolean"
+    nonnegative = True
+    picks_components = True
     convex = False
 
     def _allows(self, F: np.ndarray) -> bool:
@@ -77,6 +81,7 @@ class Fixed(Penalty):
     """
 
     name = "fixed"
+    is_fixed = True
     acts = MATRIX
 
     def __init__(self, values: Any = None) -> None:

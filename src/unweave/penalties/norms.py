@@ -20,6 +20,7 @@ class UnitNorm(Penalty):
     """
 
     name = "unit-norm"
+    sign_blind = True
     acts = ROWS
     convex = False
 
@@ -38,6 +39,8 @@ class L1Ball(Penalty):
     """
 
     name = "l1-ball"
+    sign_blind = True
+    makes_zeros = True
     acts = ROWS
 
     def __init__(self, radius: float = 1.0) -> None:
@@ -49,6 +52,9 @@ class L1Ball(Penalty):
 
     def _allows(self, F: np.ndarray) -> bool:
         return bool(np.abs(F).sum(axis=1, dtype=np.float64).max() <= self.radius * (1 + tolerance(F)))
+
+    def least_along(self, slope: np.ndarray) -> np.ndarray:
+        return -self.radius * np.abs(slope).max(axis=1)
 
     def outermost(self, F: np.ndarray) -> np.ndarray:
         return _rows.stretched(F, np.abs(F).sum(axis=1, dtype=np.float64), float(self.radius))
@@ -67,6 +73,7 @@ class L2Ball(Penalty):
     """
 
     name = "l2-ball"
+    sign_blind = True
     acts = ROWS
 
     def __init__(self, radius: float = 1.0) -> None:
@@ -78,6 +85,9 @@ class L2Ball(Penalty):
 
     def _allows(self, F: np.ndarray) -> bool:
         return bool(_rows.row_norms(F).max() <= self.radius * (1 + tolerance(F)))
+
+    def least_along(self, slope: np.ndarray) -> np.ndarray:
+        return -self.radius * np.linalg.norm(slope, axis=1)
 
     def outermost(self, F: np.ndarray) -> np.ndarray:
         return _rows.stretched(F, _rows.row_norms(F), float(self.radius))
@@ -96,6 +106,8 @@ class Sparse(Penalty):
     """
 
     name = "sparse"
+    sign_blind = True
+    makes_zeros = True
     acts = ROWS
     convex = False
     scale_free = True

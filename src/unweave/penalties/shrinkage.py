@@ -28,6 +28,7 @@ class Ridge(Penalty):
     """
 
     name = "ridge"
+    sign_blind = True
     is_penalty = True
 
     def __init__(self, strength: float = 1.0) -> None:
@@ -57,6 +58,8 @@ class L1(Penalty):
     """
 
     name = "l1"
+    sign_blind = True
+    makes_zeros = True
     is_penalty = True
 
     def __init__(self, strength: float = 1.0) -> None:
@@ -86,6 +89,8 @@ class ElasticNet(Penalty):
     """
 
     name = "elastic-net"
+    sign_blind = True
+    makes_zeros = True
     is_penalty = True
 
     def __init__(self, strength: float = 1.0, l1_ratio: float = 0.5) -> None:

@@ -20,7 +20,13 @@ class Simplex(Penalty):
     """
 
     name = "simplex"
+    nonnegative = True
+    sums_to_one = True
+    picks_components = True
     acts = ROWS
+
+    def least_along(self, slope: np.ndarray) -> np.ndarray:
+        return slope.min(axis=1)
 
     def _allows(self, F: np.ndarray) -> bool:
         far = np.abs(F.sum(axis=1, dtype=np.float64) - 1).max()
@@ -38,6 +44,10 @@ class OneHot(Penalty):
     """
 
     name = "one-hot"
+    nonnegative = True
+    sums_to_one = True
+    picks_one = True
+    picks_components = True
     acts = ROWS
     convex = False
 
@@ -59,6 +69,7 @@ class Hull(Simplex):
     """
 
     name = "hull"
+    mixes_rows = True
 
 
 class Cone(NonNegative):
@@ -72,6 +83,7 @@ class Cone(NonNegative):
     """
 
     name = "cone"
+    mixes_rows = True
     scale_free = False
 
     def separable_terms(self) -> None:

@@ -47,6 +47,7 @@ class Nuclear(Penalty):
     """
 
     name = "nuclear"
+    on_product = True
     acts = MATRIX
     is_penalty = True
 

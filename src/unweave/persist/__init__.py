@@ -1,4 +1,10 @@
-"""Saved models: one file ``*.unweave`` with everything a fitted estimator knows, and no pickle.
+"""Saves fitted models, each as one file ``*.unweave`` with everything the estimator knows, and no pickle.
+
+How a model becomes a file: `file.save` takes the parameters and attributes of an estimator, `codec` turns them into
+JSON and named arrays (`values` does the small ones that JSON has no word for), and `unweave.data.container` writes both
+to one file, atomically and with digests. On the way back nothing in the file is trusted: `registry` is the fixed table
+of the classes that a file may name, `codec` checks what it decodes, and `check` makes sure that the parts of the model
+fit together before compiled code sees them.
 
 >>> import os, tempfile, unweave
 >>> from unweave import persist

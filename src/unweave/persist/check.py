@@ -1,4 +1,4 @@
-"""Whether a model from a file is one that its own code can work with.
+"""Checks that a model from a file is one that its own code can work with.
 
 Compiled kernels trust the shapes and types they are given, so what reaches them is checked here, however it got into
 the file. What is wrong beyond that ends in an ordinary Python error.
@@ -30,7 +30,7 @@ def check_loaded(model: Any, looked_at: bool) -> None:
     problem, n = model._sentence, model.n_features_in_
     _need(type(n) is int and n > 0, "n_features_in_ is not a number of columns")
     names = getattr(model, "feature_names_in_", None)
-    _need(names is None or np.shape(names) == (n,), "there must be one name a column")
+    _need(names is None or np.shape(names) == (n,), "there must be one name per column")
     columns = model._learned.loss.prediction_columns(n)
     Z = model._full_components
     _factor(Z, (problem.width, columns), "the components", looked_at)
@@ -72,7 +72,7 @@ def _check_codes(model: Any, k: int) -> None:
 
 
 def _check_stream(stream: Any, width: int, columns: int) -> None:
-    """Summaries of `partial_fit`, which go on into kernels."""
+    """Check the summaries of `partial_fit`, which go on into kernels."""
     if stream is None:
         return
     _need(isinstance(stream, find_part("Stream")), "the running summaries are not ours")

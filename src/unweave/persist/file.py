@@ -1,4 +1,4 @@
-"""Writing a fitted model to one file and reading it again."""
+"""Writes a fitted model to one file, reads it again, and says what a file holds without loading it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any
 from unweave.data import container
 from unweave.data.atomic import not_written, system_words
 from unweave.data.container import Contents, DamagedFileError
-from unweave.persist.decode import Decoder, add_parameters, restore
-from unweave.persist.encode import Encoder
+from unweave.persist.codec import Decoder, Encoder, add_parameters, restore
 from unweave.persist.registry import ESTIMATORS, estimator_name, find_estimator, library_version
-from unweave.persist.summary import summary
 
 FORMAT = 1  # raised when an older library could no longer make sense of a file
 
 _REMEDY = "copy the file again or save the model anew"
 _NONSENSE = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+_RECORDS = {"history_": "history", "certificate_": "certificate", "plan_": "plan"}
 
 
 def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> Path:
@@ -66,7 +65,7 @@ def save(model: Any, path: str | os.PathLike, *, extra: dict | None = None) -> P
 
 
 def load(path: str | os.PathLike, *, check: bool = False) -> Any:
-    """The fitted estimator of a file that :func:`save` wrote.
+    """Return the fitted estimator of a file that :func:`save` wrote.
 
     The header, the structure and the digests of up to 16 MB of arrays (from the smallest on, so all of a small model)
     are always checked. Larger arrays are mapped into memory and read when used, and only with ``check=True`` compared
@@ -100,7 +99,7 @@ def load(path: str | os.PathLike, *, check: bool = False) -> Any:
 
 
 def read_extra(path: str | os.PathLike) -> dict:
-    """What was given to :func:`save` as `extra`; an empty dict if nothing was. Its arrays are always checked."""
+    """Return what was given to :func:`save` as `extra`, an empty dict if nothing was; its arrays are always checked."""
     contents = _open(path)
 
     def checked(name: str):
@@ -114,7 +113,7 @@ def read_extra(path: str | os.PathLike) -> dict:
 
 
 def header(path: str | os.PathLike) -> dict:
-    """What a file says about itself, as JSON-ready values, without reading its arrays.
+    """Return what a file says about itself, as JSON-ready values, without reading its arrays.
 
     Keys: class, version, format, parameters, n_features, names (of columns, or None), history, certificate, plan,
     attributes, extra, arrays (type, shape and bytes of each) and bytes (of the file).
@@ -127,7 +126,7 @@ def header(path: str | os.PathLike) -> dict:
 
 
 def _open(path: str | os.PathLike) -> Contents:
-    """An open file whose note is that of a model of a format we know."""
+    """Open a file, and check that it holds a model in a format we know."""
     try:
         contents = Contents(path)
     except OSError as error:
@@ -164,3 +163,54 @@ def _complaint(path: str | os.PathLike, note: dict, error: BaseException) -> str
     other = note.get("version") != library_version()
     hint = f"; it was written by unweave {note.get('version')}, this is {library_version()}" if other else ""
     return f"{path} is damaged or was not written by unweave: {words}{hint}; {_REMEDY}"
+
+
+# -- what a file says about itself -------------------------------------------------------------------------------------
+
+
+def summary(contents: Contents) -> dict:
+    """Return the header of a saved model as JSON-ready values."""
+    note, decoder = contents.note, Decoder(contents.array)
+    held = note["attributes"]
+    names = decoder.decode(held.get("feature_names_in_"))
+    about = {key: note[key] for key in ("class", "version", "format")}
+    about["parameters"] = readable(note["parameters"])
+    about["n_features"] = held.get("n_features_in_")
+    about["names"] = None if names is None else [str(name) for name in names]
+    for attribute, key in _RECORDS.items():
+        record = decoder.decode(held.get(attribute))
+        about[key] = None if record is None else record.as_dict()
+    public = {key: told for key, told in held.items() if not key.startswith("_") and key not in _RECORDS}
+    about["attributes"] = readable({key: told for key, told in public.items() if key != "feature_names_in_"})
+    about["extra"] = readable(note["extra"])
+    about["arrays"] = {
+        name: {"dtype": str(entry.dtype), "shape": list(entry.shape), "bytes": entry.nbytes}
+        for name, entry in contents.entries.items()
+    }
+    return about
+
+
+def readable(told: Any) -> Any:
+    """Make encoded values readable: an array is its shape, an object its class and what it holds.
+
+    >>> readable({"a": {"$": "tuple", "items": [1, 2]}, "b": {"$": "array", "name": "b", "shape": [3, 4]}})
+    {'a': [1, 2], 'b': {'shape': [3, 4]}}
+    """
+    if isinstance(told, list):
+        return [readable(item) for item in told]
+    if not isinstance(told, dict):
+        return told
+    kind = told.get("$")
+    if kind is None:
+        return {key: readable(item) for key, item in told.items()}
+    if kind in ("tuple", "dict"):
+        return readable(told["items"])
+    if kind in ("float", "scalar", "leaf"):
+        return told["is"]
+    if kind == "object":
+        return {"class": told["class"], "holds": readable(told["state"])}
+    if kind == "array":
+        return {"shape": told["shape"][::-1] if told.get("by") == "columns" else told["shape"]}
+    if kind in ("sparse", "objects"):
+        return {"shape": told["shape"]}
+    return {"kind": kind}

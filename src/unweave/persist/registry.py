@@ -1,6 +1,7 @@
-"""The classes a saved model may hold: a fixed table of ours, so that a file never says what is imported.
+"""Name the classes that a saved model may hold: a fixed table of ours, so that a file never says what is imported.
 
-A new estimator, loss, penalty or update is one name here; ``tests/persist`` fails for one that is missing.
+Estimators are those of :mod:`unweave.registry`; losses, penalties and updates those of their rooms, with what users
+registered there. Whatever else a model holds is one name here; ``tests/persist`` fails for one that is missing.
 """
 
 from __future__ import annotations
@@ -8,62 +9,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Where estimators live. The rooms above this one are imported by these fixed words and no others.
-ESTIMATORS: dict[str, str] = {
-    "Factorization": "unweave.factorization",
-    "PCA": "unweave.compress",
-    "TruncatedSVD": "unweave.compress",
-    "NMF": "unweave.explain",
-    "SemiNMF": "unweave.explain",
-    "ConvexNMF": "unweave.explain",
-    "OrthogonalNMF": "unweave.explain",
-    "SymmetricNMF": "unweave.explain",
-    "TextTable": "unweave.explain",
-    "LSA": "unweave.explain",
-    "LDA": "unweave.explain",
-    "PLSA": "unweave.explain",
-    "SimplexTopics": "unweave.explain",
-    "KMeans": "unweave.group",
-    "BFR": "unweave.group",
-    "CURE": "unweave.group",
-    "Agglomerative": "unweave.group",
-    "Divisive": "unweave.group",
-    "SpectralClustering": "unweave.group",
-    "SoftClustering": "unweave.group",
-    "GaussianMixture": "unweave.group",
-    "BernoulliMixture": "unweave.group",
-    "HiddenMarkov": "unweave.group",
-    "MatrixCompletion": "unweave.complete",
-    "ImplicitALS": "unweave.complete",
-    "EASE": "unweave.complete",
-    "SoftImpute": "unweave.complete",
-    "SingularValueThresholding": "unweave.complete",
-    "TableImputer": "unweave.complete",
-}
+from unweave import registry
+from unweave.registry import ESTIMATORS
 
 _PARTS: dict[str, str] = {
-    "unweave.losses": "Squared Weighted Huber Absolute KL ItakuraSaito Logistic Hinge Ordinal Categorical ColumnLosses",
     "unweave.losses.columns": "_Group",
-    "unweave.penalties": "Free NonNegative Simplex OneHot Orthonormal UnitNorm Boolean L1Ball L2Ball Sparse Hull Cone "
-    "Fixed Ridge L1 ElasticNet Nuclear Both",
-    "unweave.updates": "Nearest Flip Procrustes Pursuit ConjugateGradient LeastSquares Coordinate Multiplicative "
-    "Reweighted Proximal Mirror ProjectedLeastSquares",
+    "unweave.losses": "ColumnLosses",
+    "unweave.penalties": "Both",
     "unweave.complete.ratings.sgd": "SGD",
-    "unweave.complete.imputer_columns": "Column",
-    "unweave.complete.imputer_layout": "Layout",
-    "unweave.complete.imputer_low_rank": "LowRank",
-    "unweave.complete.imputer_groups": "Groups",
-    "unweave.complete.imputer_gaussian": "Gaussian",
-    "unweave.complete.imputer_fill": "Fitted",
-    "unweave.explain.text_table": "TextTable",
+    "unweave.complete.imputer.columns": "Column TableLayout Layout",  # Layout: as it was called in files saved before
+    "unweave.complete.imputer.low_rank": "LowRank",
+    "unweave.complete.imputer.groups": "Groups",
+    "unweave.complete.imputer.gaussian": "Gaussian",
+    "unweave.complete.imputer.fill": "Fitted",
+    "unweave.explain.text.table": "TextTable",
     "unweave.group.soft_penalty": "NearSimplex Centres Relaxed",
     "unweave.group.soft_shares": "Shares",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",
     "unweave.solve.certificate": "Certificate",
-    "unweave.select.chosen": "Choice",
-    "unweave.factorization.door": "Learned",
+    "unweave.select.choose": "Choice",
+    "unweave.objectives.opening": "Learned",
     "unweave.factorization.stream": "Stream",
 }
 
@@ -100,7 +67,7 @@ def find_estimator(name: str) -> type:
     """
     if name not in ESTIMATORS:
         raise UnknownClassError(f"there is no estimator {name!r}")
-    return getattr(import_module(ESTIMATORS[name]), name)
+    return registry.find(name)
 
 
 def part_name(kind: type) -> str | None:
@@ -111,12 +78,23 @@ def part_name(kind: type) -> str | None:
     ('Huber', None)
     """
     name = kind.__name__
-    return name if name in CLASSES and find_part(name) is kind else None
+    return name if (name in CLASSES or name in _registered()) and find_part(name) is kind else None
 
 
 def find_part(name: str) -> Any:
     """The class of that name."""
     if name not in CLASSES:
-        raise UnknownClassError(f"there is no class {name!r}")
+        if name not in (registered := _registered()):
+            raise UnknownClassError(f"there is no class {name!r}")
+        return registered[name]
     module, attribute = CLASSES[name]
     return getattr(import_module(module), attribute)
+
+
+def _registered() -> dict[str, type]:
+    """Losses, penalties and updates by the names of their classes: those of the package and those that users added."""
+    from unweave.losses import LOSSES
+    from unweave.penalties import PENALTIES
+    from unweave.updates import UPDATES
+
+    return {kind.__name__: kind for kind in (*LOSSES.values(), *PENALTIES.values(), *map(type, UPDATES))}

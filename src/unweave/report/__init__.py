@@ -1,15 +1,18 @@
-"""What a fitted model found, as one HTML page, a matplotlib figure or a notebook card.
+"""Report: what a fitted model found, as one HTML page, a matplotlib figure or a notebook card.
 
 Models are known here by their attributes only, so every estimator, old or new, can be reported on. The page is made in
-two steps: :func:`gather` collects small facts that fit into JSON (and into a saved model), :func:`render` draws them.
+two steps. :func:`gather` (``facts.py``) looks at the model and its table (``view.py``) and collects small facts that
+fit into JSON and into a saved model: about components (``factors.py``), about the table (``table_facts.py``) and about
+how good the model is (``held_out.py``). :func:`render` (``page.py``) draws facts: ``panels.py`` has the sections,
+``svg.py`` the charts, ``png.py`` the pictures, ``words.py`` the sentences, and everything goes through ``markup.py``,
+which escapes what came from outside. ``figure.py`` is for matplotlib and notebooks, ``topic_map.py`` and
+``topic_page.py`` are the map of a model of topics.
 """
 
 from __future__ import annotations
 
-from unweave.report.album import render_all
-from unweave.report.card import card
 from unweave.report.facts import gather
-from unweave.report.figure import plot
-from unweave.report.page import render, write
+from unweave.report.figure import card, plot
+from unweave.report.page import render, render_all, write
 
 __all__ = ["gather", "render", "render_all", "write", "plot", "card"]

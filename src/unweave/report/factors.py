@@ -1,4 +1,4 @@
-"""Facts about components, drawn as what they are: pictures, topics, or bars of their strongest columns."""
+"""Collect what a report says about components: pictures, topics, or bars of their strongest columns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import re
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.storage import is_array
 from unweave.report.markup import plain
-from unweave.report.parts import column_names, components_of, has_names, in_columns, strength_words, strengths
 from unweave.report.png import quantise
-from unweave.report.view import View, moments
+from unweave.report.view import (
+    View,
+    column_names,
+    components_of,
+    has_names,
+    in_columns,
+    moments,
+    strength_words,
+    strengths,
+)
 
 SHOWN = 20
 _TOP = 8
@@ -24,7 +32,7 @@ _PIXEL = re.compile(r"(pixel|pix|px|p)?[ _.\-]?\d+([ _.,x\-]\d+)?", re.IGNORECAS
 
 
 def factor_facts(model: Any, view: View | None) -> dict:
-    """The first components, with all that is needed to draw them."""
+    """Describe the first components, with all that is needed to draw them."""
     Z = components_of(model)
     shares, names = strengths(model), column_names(model, view)
     shape, why = picture_shape(model, view)
@@ -56,7 +64,7 @@ def _against(model: Any) -> str:
 
 
 def _standing_out(model: Any, Z: NDArray, view: View | None) -> NDArray:
-    """What bars show: weights; for centres of groups their distance from the mean, in standard deviations."""
+    """Compute what bars show: weights; for centres of groups their distance from the mean, in standard deviations."""
     if not _is_grouping(model):
         return Z
     sizes = strengths(model)
@@ -69,21 +77,21 @@ def _standing_out(model: Any, Z: NDArray, view: View | None) -> NDArray:
 
 
 def _top(weights: NDArray, names: list[str], most: int) -> list[list]:
-    """The strongest columns and their weights, strongest first; columns that play no part are left out."""
+    """Find the strongest columns and their weights, strongest first; columns that play no part are left out."""
     order = np.argsort(-np.abs(weights), kind="stable")[:most]
     return [[plain(names[j]), float(weights[j])] for j in order if weights[j] != 0]
 
 
 def _words(shares: NDArray, names: list[str]) -> list[list]:
-    """The likeliest words; those a hundred times rarer than the first are what a prior leaves everywhere."""
+    """Find the likeliest words; those a hundred times rarer than the first are what a prior leaves everywhere."""
     found = _top(shares, names, _TOP_WORDS)
     return [pair for pair in found if pair[1] > 0.01 * found[0][1]]
 
 
 def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
-    """Names of the rows in which component i is strongest."""
+    """Name the rows in which component i is strongest."""
     codes = getattr(model, "codes_", None)
-    if view is None or view.rows is None or codes is None or sp.issparse(codes) or codes.shape[0] != view.n_rows:
+    if view is None or view.rows is None or codes is None or not is_array(codes) or codes.shape[0] != view.n_rows:
         return []
     column = np.asarray(codes[:, i])
     order = np.argsort(-column, kind="stable")[:_TOP_ROWS]
@@ -91,7 +99,7 @@ def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
 
 
 def picture_shape(model: Any, view: View | None) -> tuple[tuple[int, ...] | None, str]:
-    """The shape of the picture that a row is, and why it is taken for one; None when it is not."""
+    """Find the shape of the picture that a row is, and why it is taken for one; None when it is not."""
     if not in_columns(model):
         return None, ""
     m = int(np.shape(model.components_)[1])
@@ -111,7 +119,7 @@ def picture_shape(model: Any, view: View | None) -> tuple[tuple[int, ...] | None
 
 
 def _looks_flat(rows: NDArray, side: int) -> bool:
-    """Whether columns one picture line apart go together, and more so than those half a line apart.
+    """Tell whether columns one picture line apart go together, and more so than those half a line apart.
 
     Pixels do; the points of a curve do not, since there likeness only falls with distance.
     """
@@ -127,7 +135,7 @@ def _looks_flat(rows: NDArray, side: int) -> bool:
 
 
 def _examples(model: Any, view: View | None) -> NDArray:
-    """Rows to judge likeness of columns by: of the table if at hand, else the components."""
+    """Take rows to judge likeness of columns by: of the table if at hand, else the components."""
     if view is None or view.X is None or view.n_rows < 10:
         return np.asarray(components_of(model), dtype=np.float64)
     return view.dense(view.sample(max(4, min(500, 2_000_000 // view.n_columns))))

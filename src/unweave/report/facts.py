@@ -1,4 +1,4 @@
-"""What a report says, collected from a model and, if at hand, its table: small, plain and ready for JSON."""
+"""Collect what a report says from a model and, if at hand, its table: small, plain and ready for JSON."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from unweave.report.code import lines_for, shown
 from unweave.report.factors import factor_facts
-from unweave.report.held_out import held_out_facts
+from unweave.report.held_out import held_out_facts, quality_facts
 from unweave.report.markup import plain
-from unweave.report.matrix import matrix_facts
-from unweave.report.parts import column_names, components_of, described, in_columns
-from unweave.report.places import group_facts, scatter_facts
-from unweave.report.quality import quality_facts
-from unweave.report.spectrum import spectrum_facts
-from unweave.report.view import View, look
+from unweave.report.table_facts import group_facts, matrix_facts, scatter_facts, spectrum_facts
+from unweave.report.view import View, column_names, components_of, described, in_columns, look
 from unweave.report.words import called
 
 VERSION = 1
@@ -26,7 +21,7 @@ _NAMES = 200
 
 
 def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None) -> dict:
-    """Everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
+    """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
     Parameters
     ----------
@@ -65,7 +60,7 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
 
 
 def check_described(model: Any, before: str) -> None:
-    """ValueError unless a model is fitted and has components."""
+    """Raise ValueError unless a model is fitted and has components."""
     if described(model):
         return
     name, learned = type(model).__name__, [key for key in vars(model) if key.endswith("_") and key[0] != "_"]
@@ -75,7 +70,7 @@ def check_described(model: Any, before: str) -> None:
 
 
 def plain_lines(text: str) -> str:
-    """Lines of code or text, each printable, at most 400 of them."""
+    """Clean lines of code or text: each printable, at most 400 of them."""
     return "\n".join(plain(line, 500) for line in str(text).splitlines()[:400])
 
 
@@ -132,7 +127,7 @@ def _shape(model: Any, view: View | None) -> list[int | None]:
 
 
 def _parameters(model: Any) -> list[list]:
-    """(name, value, whether it was changed) of every parameter, changed ones first."""
+    """List (name, value, whether it was changed) of every parameter, changed ones first."""
     defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
     out = []
     for name, value in model.get_params(deep=False).items():
@@ -165,7 +160,7 @@ def _number(value: Any) -> float | int | None:
 
 
 def _history(history: Any) -> dict | None:
-    """At most 300 iterations: close together at first, where most happens, then evenly spaced."""
+    """Keep at most 300 iterations: close together at first, where most happens, then evenly spaced."""
     if history is None or not len(history):
         return None
     record = history.as_dict()
@@ -191,7 +186,7 @@ def _ridge_path(model: Any) -> list[list[float]] | None:
 
 
 def _tidy(value: Any) -> Any:
-    """The same with numbers that JSON does not know as None."""
+    """Replace numbers that JSON does not know by None."""
     if isinstance(value, dict):
         return {str(key): _tidy(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -199,3 +194,55 @@ def _tidy(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+_NEVER = ("callback", "verbose")
+
+
+def shown(value: Any) -> str:
+    """Write a parameter in words: its repr, cut; an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if callable(value) and hasattr(value, "__name__"):
+        return plain(value.__name__)
+    try:
+        return plain(" ".join(repr(value).split()), 160)
+    except Exception:  # a repr of somebody else's object
+        return type(value).__name__
+
+
+def lines_for(model: Any, view: View | None) -> str:
+    """Write lines that import, read, fit and report, with the parameters that differ from their defaults.
+
+    >>> import unweave
+    >>> print(lines_for(unweave.NMF(3, random_state=0), None))
+    import unweave
+    <BLANKLINE>
+    X = ...  # the table, one row a sample
+    model = unweave.NMF(n_components=3, random_state=0).fit(X)
+    model.report("report.html", X)
+    """
+    defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
+    said, after = [], []
+    for name, value in model.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name in _NEVER or shown(value) == shown(defaults.get(name)):
+            continue
+        if _has_literal(value):
+            said.append(f"{name}={value!r}")
+        else:
+            after.append(f"# {name} was {shown(value)}")
+    source = view.source if view is not None else ""
+    table = f"X = unweave.read({source!r})" if source else "X = ...  # the table, one row a sample"
+    call = f"model = unweave.{type(model).__name__}({', '.join(said)}).fit(X)"
+    lines = ["import unweave", "", table, call, *after, 'model.report("report.html", X)']
+    return "\n".join(plain(line, 1000) for line in lines)
+
+
+def _has_literal(value: Any) -> bool:
+    """Tell whether repr is Python that means the same."""
+    if isinstance(value, list | tuple):
+        return len(value) <= 100 and all(map(_has_literal, value))
+    if isinstance(value, dict):
+        return len(value) <= 100 and all(_has_literal(k) and _has_literal(v) for k, v in value.items())
+    return value is None or type(value) in (bool, int, float, str)

@@ -1,16 +1,15 @@
-"""The page: facts in, one HTML file out that needs nothing else."""
+"""Make one HTML page from facts, or one page of several reports; the file needs nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from unweave.data.atomic import replace_file
 from unweave.report import panels
 from unweave.report.facts import VERSION, gather
-from unweave.report.markup import Markup, join, lines, tag
-from unweave.report.style import STYLE
+from unweave.report.markup import STYLE, Markup, join, lines, tag
 from unweave.report.words import against_means, amount, kind_of, noun, percent, seconds, summary, whole
 
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
@@ -22,7 +21,7 @@ _BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXE
 
 
 def render(facts: dict) -> str:
-    """One self-contained HTML page from what :func:`gather` collected; no model is needed.
+    """Make one self-contained HTML page from what :func:`gather` collected; no model is needed.
 
     Facts may come from a file that somebody else made: text is escaped, numbers are checked, and facts that do not fit
     raise ValueError.
@@ -40,7 +39,7 @@ def render(facts: dict) -> str:
 
 
 def story(facts: dict) -> list[Markup]:
-    """The header and the sections of one model's report; facts that do not fit raise ValueError."""
+    """Draw the header and the sections of one model's report; facts that do not fit raise ValueError."""
     version = facts.get("version") if isinstance(facts, dict) else None
     if version != VERSION:
         raise ValueError(
@@ -65,7 +64,7 @@ def write(model: Any, path: Any, data: Any = None, *, code: str | None = None, a
 
 
 def document(title: str, body: Iterable[Markup]) -> str:
-    """A whole page around the parts of its body."""
+    """Make a whole page around the parts of its body."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -147,3 +146,24 @@ def _code(facts: dict) -> Markup | None:
     if not facts.get("code"):
         return None
     return panels.section("The same again in Python", tag("pre", lines(facts["code"])))
+
+
+def render_all(title: str, reports: Mapping[str, dict]) -> str:
+    """Make one self-contained HTML page from the facts (see :func:`gather`) of several models, each under a name.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> from unweave.report import gather, render_all
+    >>> facts = gather(unweave.PCA(2).fit(np.random.default_rng(0).random((20, 4))))
+    >>> page = render_all("Two views", {"first": facts, "second": facts})
+    >>> page.count("<article"), page.count("<!doctype")
+    (2, 1)
+    """
+    links = [tag("li", tag("a", name, href=f"#part-{i}")) for i, name in enumerate(reports)]
+    head = tag("header", tag("h1", title), tag("ul", *links))
+    parts = [
+        tag("article", tag("p", name, class_="part"), *story(facts), id=f"part-{i}")
+        for i, (name, facts) in enumerate(reports.items())
+    ]
+    return document(title, [head, *parts])

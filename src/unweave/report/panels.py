@@ -1,20 +1,18 @@
-"""The sections of a page that show what was found."""
+"""Draw the sections of a page that show what was found."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from unweave.report.bars import bars
 from unweave.report.markup import Markup, label, plain, tag
 from unweave.report.png import data_uri, quantise
-from unweave.report.scatter import key, scatter
-from unweave.report.svg import curve, running_total, scree
+from unweave.report.svg import bars, curve, key, running_total, scatter, scree
 from unweave.report.words import amount, first_number, kind_of, noun, percent, whole
 
 
 def section(title: str, *children: Any) -> Markup:
-    """A headed card."""
+    """Draw a headed card."""
     return tag("section", tag("h2", title), *children)
 
 
@@ -23,7 +21,7 @@ def note(text: Any) -> Markup | None:
 
 
 def factors(facts: dict) -> Markup | None:
-    """The components as pictures, topics or bars."""
+    """Draw the components as pictures, topics or bars."""
     found = facts.get("factors")
     if not found:
         return None
@@ -86,7 +84,7 @@ def _pictures(facts: dict, found: dict) -> Markup:
 
 
 def places(facts: dict) -> Markup | None:
-    """Where rows lie, and how large their groups are."""
+    """Draw where rows lie, and how large their groups are."""
     found, groups = facts.get("scatter"), facts.get("groups")
     if not found and not groups:
         return None
@@ -123,7 +121,7 @@ def _sizes(facts: dict, groups: dict) -> Markup:
 
 
 def _one(facts: dict) -> str:
-    """A group, or what the model calls it."""
+    """Draw a group, or what the model calls it."""
     return "state" if kind_of(facts) == "state" else "group"
 
 
@@ -143,7 +141,7 @@ def _signed_name(group: int, name: Any) -> Markup:
 
 
 def matrix(facts: dict) -> Markup | None:
-    """The table beside what the model makes of it."""
+    """Draw the table beside what the model makes of it."""
     found = facts.get("matrix")
     if not found:
         return None
@@ -165,7 +163,7 @@ def _scale(found: dict) -> Markup:
 
 
 def held_out(facts: dict) -> Markup | None:
-    """Errors on entries that were hidden, against means."""
+    """Draw errors on entries that were hidden, against means."""
     found = facts.get("held_out")
     if not found:
         return None
@@ -178,7 +176,7 @@ def held_out(facts: dict) -> Markup | None:
 
 
 def spectrum(facts: dict) -> Markup | None:
-    """How much each further component adds."""
+    """Draw how much each further component adds."""
     found = facts.get("spectrum")
     if not found or not found["shares"]:
         return None
@@ -193,7 +191,7 @@ def spectrum(facts: dict) -> Markup | None:
 
 
 def convergence(facts: dict) -> Markup | None:
-    """The objective by iteration and by time."""
+    """Draw the objective by iteration and by time."""
     found = facts.get("history")
     if not found:
         return None
@@ -215,7 +213,7 @@ def convergence(facts: dict) -> Markup | None:
 
 
 def ridge(facts: dict) -> Markup | None:
-    """The error on held-out entries for every strength tried."""
+    """Draw the error on held-out entries for every strength tried."""
     path = facts.get("ridge_path")
     if not path or len(path) < 2:
         return None

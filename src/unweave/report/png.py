@@ -1,4 +1,4 @@
-"""Small pictures: numbers to 255 levels, levels to colours, colours to PNG, with nothing but zlib."""
+"""Make small pictures: numbers to 255 levels, levels to colours, colours to PNG, with nothing but zlib."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN = "b8b8b8"
 
 
 def quantise(values: NDArray, low: float, high: float) -> dict:
-    """A table of numbers as a picture that fits into JSON: a byte each, from `low` to `high`, 255 for NaN."""
+    """Turn a table of numbers into a picture that fits into JSON: a byte each, from `low` to `high`, 255 for NaN."""
     span = high - low if high > low else 1.0
     with np.errstate(invalid="ignore"):
         scaled = np.clip((np.asarray(values, dtype=np.float64) - low) / span, 0, 1)
@@ -33,7 +33,7 @@ def quantise(values: NDArray, low: float, high: float) -> dict:
 
 
 def levels_of(picture: dict) -> NDArray[np.uint8]:
-    """The bytes of a picture made by :func:`quantise`; raises ValueError when they do not fit its size."""
+    """Decode the bytes of a picture made by :func:`quantise`; raises ValueError when they do not fit its size."""
     size = tuple(int(side) for side in picture["size"])
     if not 2 <= len(size) <= 3 or min(size) < 1 or np.prod(size, dtype=float) > _LARGEST:
         raise ValueError(f"a picture of size {size} cannot be drawn")
@@ -44,7 +44,7 @@ def levels_of(picture: dict) -> NDArray[np.uint8]:
 
 
 def data_uri(picture: dict) -> str:
-    """A picture as the address of an image that needs no file."""
+    """Write a picture as the address of an image that needs no file."""
     levels = levels_of(picture)
     if levels.ndim == 3 and levels.shape[2] in (3, 4):
         levels = np.ascontiguousarray(levels[:, :, :3])
@@ -56,7 +56,7 @@ def data_uri(picture: dict) -> str:
 
 
 def palette(signed: bool) -> NDArray[np.uint8]:
-    """256 colours: a scale of 255, then the colour of what is not known."""
+    """Make 256 colours: a scale of 255, then the colour of what is not known."""
     anchors = np.array([_rgb(colour) for colour in (_SIGNED if signed else _AMOUNTS)], dtype=np.float64)
     at = np.linspace(0, len(anchors) - 1, 255)
     scale = np.column_stack([np.interp(at, np.arange(len(anchors)), anchors[:, c]) for c in range(3)])
@@ -64,7 +64,7 @@ def palette(signed: bool) -> NDArray[np.uint8]:
 
 
 def encode(pixels: NDArray[np.uint8], colours: NDArray[np.uint8] | None = None) -> bytes:
-    """PNG of an array (height, width, 3), or of (height, width) indices into `colours`."""
+    """Encode as PNG an array (height, width, 3), or (height, width) indices into `colours`."""
     height, width = pixels.shape[:2]
     kind = 2 if colours is None else 3
     rows = pixels.reshape(height, -1)

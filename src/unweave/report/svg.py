@@ -1,4 +1,4 @@
-"""Charts as inline SVG: axes with ticks, lines, columns and dots."""
+"""Draw charts as inline SVG and HTML: axes with ticks, lines, columns, bars and scatters."""
 
 from __future__ import annotations
 
@@ -6,8 +6,79 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from unweave.report import ticks as tick
-from unweave.report.markup import Markup, tag
+from unweave.report.markup import Markup, label, tag
+from unweave.report.words import amount, superscript
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Choose round numbers from `low` to `high`, about `about` of them.
+
+    >>> nice_ticks(0, 97)
+    [0.0, 20.0, 40.0, 60.0, 80.0]
+    """
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return [low]
+    raw = span / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next((m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999), 10 * power)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step + 0.0 for i in range(first, min(last, first + 50) + 1)]
+
+
+def whole_ticks(low: float, high: float, about: int = 6) -> list[float]:
+    """Choose round whole numbers, for iterations and counts.
+
+    >>> whole_ticks(1, 16)
+    [5.0, 10.0, 15.0]
+    """
+    raw = max(1.0, (high - low) / about)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)] or [low]
+
+
+def power_ticks(low: float, high: float) -> list[float]:
+    """Choose ticks of a logarithmic axis: powers of ten, with 2 and 5 between them when few fit."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    every = max(1, math.ceil((last - first) / 6))
+    steps = (1,) if last - first > 3 else (1, 2, 5)
+    ticks = [m * 10.0**p for p in range(first, last + 1, every) for m in steps]
+    return [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+
+
+def tick_captions(ticks: list[float]) -> tuple[list[str], str]:
+    """Say what stands beside the ticks, and the power of ten that all are to be multiplied by ("" if none).
+
+    >>> tick_captions([0.0, 1e6, 2e6])
+    (['0', '1', '2'], '×10⁶')
+    """
+    most = max((abs(tick) for tick in ticks), default=0.0)
+    power = 0
+    if most and not 1e-2 <= most < 1e5:
+        power = 3 * math.floor(math.log10(most) / 3)
+    scaled = [tick / 10.0**power for tick in ticks]
+    digits = 0
+    while digits < 8 and (
+        any(abs(value - round(value, digits)) > 1e-6 * max(abs(value), 1e-9) for value in scaled)
+        or len({round(value, digits) for value in scaled}) < len(set(scaled))
+    ):
+        digits += 1
+    return [f"{value:,.{digits}f}".replace("-", "−") for value in scaled], f"×10{superscript(power)}" if power else ""
+
+
+def power_captions(ticks: list[float]) -> list[str]:
+    """Say what stands beside the ticks of a logarithmic axis."""
+    out = []
+    for tick in ticks:
+        power = math.floor(math.log10(tick) + 1e-9)
+        lead = round(tick / 10.0**power)
+        if -3 < power < 5:
+            out.append(f"{tick:,.{max(0, -power)}f}")
+        else:
+            out.append(f"{lead if lead != 1 else ''}{'×' if lead != 1 else ''}10{superscript(power)}")
+    return out
+
 
 WIDTH, HEIGHT = 440, 270
 _RIGHT, _TOP, _BOTTOM = 16, 18, 48
@@ -15,7 +86,7 @@ _LETTER = 8.4  # how wide a digit may be drawn, on a narrow screen
 
 
 class Frame:
-    """A plotting area: ranges of data on two axes, and the elements drawn so far."""
+    """Hold a plotting area: ranges of data on two axes, and the elements drawn so far."""
 
     def __init__(self, x: tuple[float, float], y: tuple[float, float], *, log: bool = False, height: int = HEIGHT):
         self.height, self.log = height, log
@@ -43,9 +114,9 @@ class Frame:
         self.elements.append(tag("text", text, class_=class_, text_anchor=anchor, **at, **more))
 
     def axes(self, x_label: str, y_label: str, x_ticks: Sequence[float]) -> None:
-        """Grid lines, ticks and the two labels."""
+        """Draw grid lines, ticks and the two labels."""
         foot = self.height - _BOTTOM
-        captions, power = tick.captions(list(x_ticks))
+        captions, power = tick_captions(list(x_ticks))
         for value, caption in zip(x_ticks, captions):
             self.draw("line", x1=self.x(value), x2=self.x(value), y1=float(foot), y2=foot + 5.0, class_="rule")
             self.write(caption, self.x(value), foot + 19)
@@ -54,12 +125,12 @@ class Frame:
         self.draw("line", x1=self.left, x2=float(WIDTH - _RIGHT), y1=float(foot), y2=float(foot), class_="rule")
 
     def _steps(self) -> tuple[list[float], list[str], str]:
-        """Ticks of the vertical axis, what stands beside them, and their power of ten."""
+        """Choose ticks of the vertical axis, what stands beside them, and their power of ten."""
         if self.log:
-            values = tick.powers(*self.y_range)
-            return values, tick.power_captions(values), ""
-        values = tick.nice(*self.y_range)
-        return values, *tick.captions(values)
+            values = power_ticks(*self.y_range)
+            return values, power_captions(values), ""
+        values = nice_ticks(*self.y_range)
+        return values, *tick_captions(values)
 
     def _y_axis(self, label: str) -> None:
         for value, caption in zip(self.y_ticks, self.y_captions):
@@ -77,14 +148,14 @@ class Frame:
             self.draw("circle", cx=x, cy=y, r=3, class_="dot")
 
     def svg(self, title: str) -> Markup:
-        """The chart, named for those who cannot see it."""
+        """Draw the chart, named for those who cannot see it."""
         return tag(
             "svg", *self.elements, viewBox=f"0 0 {WIDTH} {self.height}", role="img", aria_label=title, class_="chart"
         )
 
 
 def _wide(low: float, high: float) -> tuple[float, float]:
-    """A range of some width."""
+    """Widen a range that has no width."""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"an axis cannot run from {low} to {high}")
     if high > low:
@@ -102,7 +173,7 @@ def curve(
     counts: bool = False,
     start: float | None = None,
 ) -> Markup:
-    """A line chart; the vertical axis is logarithmic when the values span more than a factor of twenty.
+    """Draw a line chart; the vertical axis is logarithmic when the values span more than a factor of twenty.
 
     `counts` keeps the ticks below to whole numbers, `start` is where that axis begins.
     """
@@ -111,18 +182,18 @@ def curve(
     margin = 0.0 if log else 0.06 * (max(ys) - min(ys))
     y = (min(ys) / 1.1, max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
     frame = Frame((min(xs) if start is None else start, max(xs)), y, log=log)
-    ticks = tick.whole(*frame.x_range) if counts else tick.nice(*frame.x_range)
+    ticks = whole_ticks(*frame.x_range) if counts else nice_ticks(*frame.x_range)
     frame.axes(x_label, y_label + (", log scale" if log else ""), ticks)
     frame.line(xs, ys, dots=len(xs) <= 30)
     return frame.svg(title)
 
 
 def scree(shares: Sequence[float], knee: int | None, used: int | None, of: str) -> Markup:
-    """Columns of falling shares, with the knee marked and the columns beyond `used` paler."""
+    """Draw columns of falling shares, with the knee marked and the columns beyond `used` paler."""
     shares = [100 * float(share) for share in shares]
     n = len(shares)
     frame = Frame((0.4, n + 0.6), (0.0, max(shares) * 1.12 or 1.0))
-    frame.axes("component", f"% {of}", [v for v in tick.whole(1, n) if v >= 1] if n > 10 else range(1, n + 1))
+    frame.axes("component", f"% {of}", [v for v in whole_ticks(1, n) if v >= 1] if n > 10 else range(1, n + 1))
     base, wide = frame.y(0.0), 0.72 * (frame.x(1.0) - frame.x(0.0))
     for i, share in enumerate(shares, 1):
         top = frame.y(share)
@@ -137,11 +208,13 @@ def scree(shares: Sequence[float], knee: int | None, used: int | None, of: str) 
 
 
 def running_total(shares: Sequence[float], used: int | None, of: str) -> Markup:
-    """The sum of the first shares, against how many are summed."""
+    """Draw the sum of the first shares, against how many are summed."""
     shares = [100 * float(share) for share in shares]
     n = len(shares)
     frame = Frame((0.4, n + 0.6), (0.0, 104.0))
-    frame.axes("components together", f"% {of}", [v for v in tick.whole(1, n) if v >= 1] if n > 10 else range(1, n + 1))
+    frame.axes(
+        "components together", f"% {of}", [v for v in whole_ticks(1, n) if v >= 1] if n > 10 else range(1, n + 1)
+    )
     frame.line(range(1, n + 1), shares, dots=n <= 30)
     if used is not None and 1 <= used <= n:
         frame.draw("circle", cx=frame.x(used), cy=frame.y(shares[used - 1]), r=6, class_="ring")
@@ -149,3 +222,119 @@ def running_total(shares: Sequence[float], used: int | None, of: str) -> Markup:
         aside = frame.x(used) + (-4 if anchor == "end" else 4)
         frame.write(f"{used}: {shares[used - 1]:.0f} %", aside, frame.y(shares[used - 1]) + 24, "mark", anchor)
     return frame.svg(f"Share {of} that the first components reach together")
+
+
+COLOURS = 7
+_SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "cross")
+_SCATTER_HEIGHT = 340
+_SIZE = 3.4
+
+
+def look_of(group: int) -> tuple[int, str]:
+    """Choose colour number and shape of a group; no two of the first 49 share both."""
+    return group % COLOURS, _SHAPES[(group + group // COLOURS) % len(_SHAPES)]
+
+
+def marker(shape: str, x: float, y: float, r: float = _SIZE) -> str:
+    """Draw a shape about (x, y), as a piece of an SVG path."""
+    if shape == "circle":
+        return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+    if shape == "square":
+        s = 0.9 * r
+        return f"M{x - s:.1f} {y - s:.1f}h{2 * s:.1f}v{2 * s:.1f}h{-2 * s:.1f}z"
+    if shape in ("triangle", "down"):
+        up = -1.0 if shape == "triangle" else 1.0
+        return f"M{x:.1f} {y + 1.15 * up * r:.1f}l{r:.1f} {-1.9 * up * r:.1f}h{-2 * r:.1f}z"
+    if shape == "diamond":
+        s = 1.25 * r
+        return f"M{x:.1f} {y - s:.1f}l{s:.1f} {s:.1f}l{-s:.1f} {s:.1f}l{-s:.1f} {-s:.1f}z"
+    w, s = 0.38 * r, 1.2 * r
+    arms = [(-w, -s), (w, -s), (w, -w), (s, -w), (s, w), (w, w), (w, s), (-w, s), (-w, w), (-s, w), (-s, -w), (-w, -w)]
+    turn = math.pi / 4 if shape == "cross" else 0.0
+    cos, sin = math.cos(turn), math.sin(turn)
+    at = [f"{x + a * cos - b * sin:.1f} {y + a * sin + b * cos:.1f}" for a, b in arms]
+    return "M" + "L".join(at) + "z"
+
+
+def key(group: int) -> Markup:
+    """Draw the sign of a group, for legends."""
+    colour, shape = look_of(group)
+    path = tag("path", d=marker(shape, 7, 7, 4.6), class_=f"c{colour}")
+    return tag("svg", path, viewBox="0 0 14 14", class_="key", aria_hidden="true")
+
+
+def scatter(
+    xs: Sequence[float],
+    ys: Sequence[float],
+    groups: Sequence[int] | None,
+    axes: Sequence[str],
+    centres: Sequence[Sequence[float]],
+    title: str,
+) -> Markup:
+    """Draw dots, one path per group; numbers at the centres, moved apart where they would overlap."""
+    all_x, all_y = [*xs, *(c[0] for c in centres)], [*ys, *(c[1] for c in centres)]
+    frame = Frame(_padded(all_x), _padded(all_y), height=_SCATTER_HEIGHT)
+    frame.axes(axes[0], axes[1], nice_ticks(*frame.x_range))
+    members: dict[int, list[str]] = {}
+    for i, (x, y) in enumerate(zip(xs, ys)):
+        group = 0 if groups is None else groups[i]
+        members.setdefault(group, []).append(marker(look_of(group)[1], frame.x(x), frame.y(y)))
+    for group in sorted(members):
+        frame.draw("path", d="".join(members[group]), class_=f"dots c{look_of(group)[0]}")
+    places = [(frame.x(x), frame.y(y)) for x, y in centres]
+    for number, ((x, y), (to_x, to_y)) in enumerate(zip(places, apart(places)), 1):
+        if math.hypot(to_x - x, to_y - y) > 9:
+            frame.draw("line", x1=x, y1=y, x2=to_x, y2=to_y, class_="lead")
+        frame.write(str(number), to_x, to_y + 4.5, "centre")
+    return frame.svg(title)
+
+
+def apart(places: Sequence[tuple[float, float]], wide: float = 20.0, high: float = 16.0) -> list[tuple[float, float]]:
+    """Move each place to the nearest free one on a spiral about it, so that boxes of this size do not overlap.
+
+    >>> apart([(50, 50), (51, 50)], 10, 10)[0]
+    (50, 50)
+    """
+    taken: list[tuple[float, float]] = []
+    for x, y in places:
+        spot = (x, y)
+        for turn in range(1200):
+            angle, radius = 0.5 * turn, 0.45 * turn
+            spot = (x + radius * math.cos(angle), y + 0.8 * radius * math.sin(angle))
+            spot = (min(max(spot[0], 75), 415), min(max(spot[1], 30), _SCATTER_HEIGHT - 62)) if turn else (x, y)
+            if all(abs(spot[0] - a) >= wide or abs(spot[1] - b) >= high for a, b in taken):
+                break
+        taken.append(spot)
+    return taken
+
+
+def _padded(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
+
+
+def bars(
+    rows: Sequence[tuple[Any, float]],
+    *,
+    values: Sequence[str] | None = None,
+    pale: Sequence[bool] | None = None,
+    wide: bool = False,
+) -> Markup:
+    """Draw one bar for each (name, number); from the middle, in two colours, when numbers of both signs occur.
+
+    `values` replaces the numbers as written, `pale` draws bars that are only there to compare with.
+    """
+    numbers = [float(number) for _, number in rows]
+    most = max((abs(number) for number in numbers), default=0.0) or 1.0
+    signed = any(number < 0 for number in numbers)
+    items = []
+    for i, ((name, _), number) in enumerate(zip(rows, numbers)):
+        share = min(100.0, 100 * abs(number) / most) / (2 if signed else 1)
+        kind = "bar" + (" below" if number < 0 else "") + (" pale" if pale is not None and pale[i] else "")
+        bar = tag("span", class_=kind, style=f"--w:{share:.1f}%")
+        track = tag("span", bar, class_="track signed" if signed else "track")
+        written = values[i] if values is not None else amount(number)
+        shown = name if isinstance(name, Markup) else label(name)
+        items.append(tag("li", shown, track, tag("span", written, class_="value")))
+    return tag("ul", *items, class_="bars wide" if wide else "bars")

@@ -1,7 +1,4 @@
-"""The topic map: which topics there are, how near they are to each other, and which words tell them apart.
-
-Facts in small whole numbers first, the page from them; see :mod:`unweave.report.topics_page`.
-"""
+"""Collect what a topic map shows: which topics there are, how near they are, and which words tell them apart."""
 
 from __future__ import annotations
 
@@ -10,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.atomic import replace_file
 from unweave.data.named import NamedTable
+from unweave.data.storage import is_array
 from unweave.report.markup import plain
-from unweave.report.topic_map_places import fit_to_frame, plane, shannon_distances
 
 SHOWN = 30  # words of a topic
 STEPS = 20  # of the slider between 0 and 1
@@ -50,7 +46,7 @@ def write_topic_map(model: Any, path: str | os.PathLike, X=None, vocabulary=None
     ----------
     Sievert and Shirley (2014), LDAvis: a method for visualizing and interpreting topics.
     """
-    from unweave.report.topics_page import render_topic_map
+    from unweave.report.topic_page import render_topic_map
 
     if not hasattr(model, "topics_"):
         raise ValueError(f"{type(model).__name__} has no topics_: give a fitted model of topics (LDA, PLSA)")
@@ -59,7 +55,7 @@ def write_topic_map(model: Any, path: str | os.PathLike, X=None, vocabulary=None
 
 
 def map_facts(model: Any, X=None, vocabulary=None) -> dict:
-    """What the page shows, as lists of short texts and whole numbers."""
+    """Collect what the page shows, as lists of short texts and whole numbers."""
     topics = np.asarray(model.topics_, dtype=np.float64)
     shares = np.asarray(model.topic_shares_, dtype=np.float64)
     shares = shares / max(shares.sum(), 1e-300)
@@ -94,11 +90,11 @@ def map_facts(model: Any, X=None, vocabulary=None) -> dict:
 
 
 def _overall(expected: NDArray, X) -> tuple[NDArray, int | None]:
-    """p(w), and the number of documents it was counted in; words that were not counted keep what the model expects."""
+    """Count p(w) and the documents it was counted in; words that were not counted keep what the model expects."""
     if X is None:
         return expected, None
     table = X.X if isinstance(X, NamedTable) else X
-    table = table if sp.issparse(table) else np.asarray(table, dtype=np.float64)
+    table = np.asarray(table, dtype=np.float64) if is_array(table) else table
     if table.ndim != 2 or table.shape[1] != len(expected):
         raise ValueError(f"X must have {len(expected)} columns, one for each word of the model, got {table.shape}")
     counts = np.asarray(table.sum(axis=0), dtype=np.float64).ravel()
@@ -119,12 +115,12 @@ def _names(model: Any, X, vocabulary, m: int) -> list[str]:
 
 
 def _whole(p: NDArray) -> list[int]:
-    """−1000 log p, rounded."""
+    """Round −1000 log p."""
     return np.rint(-_FINE * np.log(np.maximum(p, 1e-300))).astype(int).tolist()
 
 
 def _relevant(topics: NDArray, overall: NDArray) -> tuple[list[NDArray], list[NDArray]]:
-    """For each topic the words that are among its 30 most relevant at some place of the slider; and the 10 likeliest.
+    """Find the words of each topic that are among its 30 most relevant somewhere on the slider, and the 10 likeliest.
 
     Relevance is log p(w|t) − (1 − λ) log p(w), in the thousandths that the page works with, so both order words alike.
     """
@@ -143,7 +139,7 @@ def _relevant(topics: NDArray, overall: NDArray) -> tuple[list[NDArray], list[ND
 
 
 def _largest(values: NDArray, n: int) -> NDArray:
-    """Places of the n largest, the first of equal ones first."""
+    """Find places of the n largest, the first of equal ones first."""
     if len(values) > n:
         bound = np.partition(values, len(values) - n)[len(values) - n]
         (near,) = np.nonzero(values >= bound)
@@ -153,8 +149,88 @@ def _largest(values: NDArray, n: int) -> NDArray:
 
 
 def _where(joint: NDArray) -> list[list[int]]:
-    """For each word: topic, percent, topic, percent, … where it is at least one percent of the word."""
+    """List for each word: topic, percent, topic, percent, … where it is at least one percent of the word."""
     percent = np.rint(100 * joint / np.maximum(joint.sum(axis=0), 1e-300)).astype(int)
     return [
         np.column_stack([at, column[at]]).ravel().tolist() for column in percent.T for at in [np.flatnonzero(column)]
     ]
+
+
+_WORDS_TOLD_APART = 5000  # told apart; the others count as one word, which can only make topics look a little nearer
+
+
+def shannon_distances(topics: NDArray) -> NDArray:
+    """Compute √JS(p, q) for every pair of rows, in bits: 0 for equal topics, 1 for topics that share no word.
+
+    JS(p, q) = H((p + q)/2) − (H(p) + H(q))/2.
+
+    >>> shannon_distances(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    P = _coarse(np.asarray(topics, dtype=np.float64))
+    own, k = _entropy(P), len(P)
+    D = np.zeros((k, k))
+    for i in range(k):
+        D[i, i + 1 :] = _entropy(0.5 * (P[i] + P[i + 1 :])) - 0.5 * (own[i] + own[i + 1 :])
+    return np.sqrt(np.clip(D + D.T, 0, 1))
+
+
+def _coarse(P: NDArray) -> NDArray:
+    if P.shape[1] <= _WORDS_TOLD_APART:
+        return P
+    keep = np.argsort(-P.max(axis=0), kind="stable")[:_WORDS_TOLD_APART]
+    rest = np.maximum(1 - P[:, keep].sum(axis=1, keepdims=True), 0)
+    return np.hstack([P[:, keep], rest])
+
+
+def _entropy(P: NDArray) -> NDArray:
+    return -(P * np.log2(np.where(P > 0, P, 1))).sum(axis=1)
+
+
+def plane(D: NDArray) -> NDArray:
+    """Find two coordinates per point whose distances are near those of D: classical scaling.
+
+    The leading eigenvectors of −½ J D² J, J = I − 1/k, times the roots of their values. Each axis is turned so that its
+    farthest point is on the positive side, which makes the map repeat.
+
+    References
+    ----------
+    Torgerson (1952), Multidimensional scaling.
+
+    Examples
+    --------
+    >>> plane(np.array([[0.0, 2.0], [2.0, 0.0]])).round(6).tolist()
+    [[1.0, 0.0], [-1.0, 0.0]]
+    """
+    k = len(D)
+    J = np.eye(k) - 1 / k
+    values, vectors = np.linalg.eigh(-0.5 * J @ np.square(D) @ J)
+    order = np.argsort(-values)[:2]
+    axes = vectors[:, order] * np.sqrt(np.maximum(values[order], 0))
+    far = axes[np.abs(axes.round(9)).argmax(axis=0), np.arange(axes.shape[1])]
+    axes = axes * np.where(far < 0, -1, 1)
+    return np.hstack([axes, np.zeros((k, 2 - axes.shape[1]))]) + 0.0
+
+
+def fit_to_frame(points: NDArray, radii: NDArray, wide: float, high: float, least: float) -> NDArray:
+    """Scale points to a frame (one scale for both axes), then move them until no two are nearer than `least`.
+
+    Circles of the given radii stay inside the frame.
+    """
+    edge = float(radii.max()) + 6
+    span = np.maximum(np.ptp(points, axis=0), 1e-9)
+    scale = min((wide - 2 * edge) / span[0], (high - 2 * edge) / span[1])
+    scale = scale if np.ptp(points, axis=0).max() > 1e-9 else 0.0
+    middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
+    spots = np.array([wide, high]) / 2 + scale * (points - middle) * np.array([1, -1])
+    low, top = radii[:, None] + 2, np.array([wide, high]) - radii[:, None] - 2
+    angles = 2.399963 * np.arange(len(spots))  # the golden angle: points in one place part in all directions
+    spots = spots + 0.01 * np.column_stack([np.cos(angles), np.sin(angles)])
+    for _ in range(300):
+        apart = spots[:, None] - spots[None]
+        length = np.sqrt(np.square(apart).sum(axis=2)) + np.eye(len(spots)) * 1e9
+        lack = np.maximum(least - length, 0)
+        if lack.max() < 0.01:
+            break
+        spots = np.clip(spots + 0.5 * (apart * (lack / length)[:, :, None]).sum(axis=1), low, top)
+    return spots

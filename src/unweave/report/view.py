@@ -1,7 +1,8 @@
-"""The table a model was fitted on, as a report sees it: rows by number, unknown entries as NaN, names if any."""
+"""Look at a table and at a fitted model as a report does: rows by number, unknown entries as NaN, names if any."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
+from unweave.data.storage import as_dense, is_array
 from unweave.data.table import is_blocks
 
 
 @dataclass(frozen=True)
 class View:
-    """A table to look at. `X` is None when some columns are not numbers.
+    """Hold a table to look at. `X` is None when some columns are not numbers.
 
     `unstored` says that what a sparse table does not store is unknown; `part` that these are only the first rows of
     more; `mask` is True where entries are unknown beyond the NaN in X.
@@ -37,27 +39,27 @@ class View:
 
     @property
     def sparse(self) -> bool:
-        return sp.issparse(self.X)
+        return not is_array(self.X)
 
     @property
     def complete(self) -> bool:
-        """Whether every entry is known."""
+        """Tell whether every entry is known."""
         if self.X is None or self.unstored or self.mask is not None:
             return False
         return self.sparse or not bool(np.isnan(self.X).any())
 
     def sample(self, most: int, seed: int = 0) -> NDArray[np.intp]:
-        """Numbers of at most `most` rows, drawn at random and in order; always the same ones."""
+        """Draw at most `most` rows by number, at random and in order; always the same ones."""
         if most >= self.n_rows:
             return np.arange(self.n_rows)
         return np.sort(np.random.default_rng(seed).choice(self.n_rows, most, replace=False))
 
     def take(self, rows: NDArray) -> Any:
-        """Some rows as they are stored, to hand to a model."""
+        """Return some rows as they are stored, to hand to a model."""
         return self.X[rows]
 
     def dense(self, rows: NDArray, columns: NDArray | None = None) -> NDArray[np.float64]:
-        """Some rows as an array, NaN where unknown."""
+        """Return some rows as an array, NaN where unknown."""
         part = self.X[rows] if columns is None else self.X[rows][:, columns]
         if self.mask is not None:
             hole = self.mask[rows] if columns is None else self.mask[rows][:, columns]
@@ -73,7 +75,7 @@ class View:
 
 
 def look(model: Any, data: Any) -> View | None:
-    """`data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
+    """See `data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
     if data is None:
         return None
     named: dict[str, Any] = {}
@@ -92,8 +94,8 @@ def look(model: Any, data: Any) -> View | None:
 
 
 def _numbers(data: Any) -> Any:
-    """Numbers as a float array or CSR table; None when there are other things in it."""
-    if sp.issparse(data):
+    """Return numbers as a float array or CSR table; None when there are other things in it."""
+    if not is_array(data):
         return sp.csr_array(data)
     try:
         values = np.asarray(data)
@@ -108,9 +110,9 @@ def _with_holes(X: Any, shape: tuple[int, ...], missing: Any, named: dict) -> Vi
         return View(None, n, m, **named)
     mask = None
     if isinstance(missing, str):
-        if missing == "zeros" and not sp.issparse(X):
+        if missing == "zeros" and is_array(X):
             X = sp.csr_array(np.where(np.isnan(X), 0, X))
-        unstored = sp.issparse(X) and missing in ("zeros", "auto")
+        unstored = not is_array(X) and missing in ("zeros", "auto")
     else:
         unstored = False
         if missing is not None and np.shape(missing) == (n, m):
@@ -119,9 +121,124 @@ def _with_holes(X: Any, shape: tuple[int, ...], missing: Any, named: dict) -> Vi
 
 
 def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Mean and standard deviation of the known entries of each column, and how many there are; 0 where none is."""
+    """Compute mean and standard deviation of the known entries of each column, and how many there are.
+
+    0 where none is.
+    """
     seen = ~np.isnan(values)
     counts = np.maximum(seen.sum(axis=0), 1)
     mean = np.where(seen, values, 0).sum(axis=0) / counts
     spread = np.sqrt((np.where(seen, values - mean, 0) ** 2).sum(axis=0) / counts)
     return mean, spread, seen.sum(axis=0)
+
+
+def described(model: Any) -> bool:
+    """Tell whether a model has something that can be drawn as components."""
+    return hasattr(model, "components_") or hasattr(model, "mixing_")
+
+
+def in_columns(model: Any) -> bool:
+    """Tell whether components are rows like those of the table; those of a kernel weigh the rows it was fitted to."""
+    return hasattr(model, "components_")
+
+
+def components_of(model: Any) -> NDArray:
+    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
+    Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
+    return Z[: int(getattr(model, "n_components_", len(Z)))]
+
+
+def column_names(model: Any, view: View | None) -> list[str]:
+    """Name every column of the components, as given.
+
+    A column that is predicted by several has one for each.
+    """
+    width = components_of(model).shape[1]
+    if not in_columns(model):
+        rows = None if view is None else view.rows
+        return list(rows) if rows is not None and len(rows) == width else [f"row {i + 1}" for i in range(width)]
+    names = getattr(model, "feature_names_in_", None)
+    if names is None and view is not None:
+        names = view.columns
+    if names is None:
+        return [f"x{j}" for j in range(width)]
+    if len(names) == width:
+        return [str(name) for name in names]
+    return _one_name_per_output(model, names, width)
+
+
+def has_names(model: Any, view: View | None) -> bool:
+    """Tell whether columns have names."""
+    return getattr(model, "feature_names_in_", None) is not None or (view is not None and view.columns is not None)
+
+
+def _one_name_per_output(model: Any, names: Any, width: int) -> list[str]:
+    learned = getattr(model, "_learned", None)
+    widths = getattr(getattr(learned, "loss", None), "widths_", None)
+    if learned is None or widths is None or len(widths) != len(names) or int(np.sum(widths)) != width:
+        return [f"x{j}" for j in range(width)]
+    out: list[str] = []
+    for j, (name, wide) in enumerate(zip(names, widths)):
+        levels = learned.levels.get(j, [])
+        ends = [f" = {level}" for level in levels] if len(levels) == wide else [f" ({i + 1})" for i in range(wide)]
+        out += [str(name)] if wide == 1 else [f"{name}{end}" for end in ends]
+    return out
+
+
+def codes_of(model: Any, view: View, rows: NDArray) -> NDArray:
+    """Return codes of some rows of the table: those kept by the fit, or the left half-step.
+
+    A model that predicts groups has one-hot codes here, whatever its `transform` is.
+    """
+    kept = getattr(model, "codes_", None)
+    if kept is not None and kept.shape[0] == view.n_rows and not view.part:
+        codes = kept[rows]
+        return as_dense(codes)
+    if view.X is None:
+        raise ValueError("the model keeps no codes, and some columns are not numbers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names: rows are handed over without theirs
+        if hasattr(model, "predict"):
+            return np.eye(len(components_of(model)))[np.asarray(model.predict(view.take(rows)), dtype=np.intp)]
+        return np.asarray(model.transform(view.take(rows)))
+
+
+def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
+    """Predict what rows with these codes look like, in data units."""
+    return np.asarray(model.inverse_transform(codes), dtype=np.float64)
+
+
+def strengths(model: Any) -> NDArray | None:
+    """Tell how much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
+    k = len(components_of(model))
+    for name in ("topic_shares_", "explained_variance_ratio_"):
+        ratio = getattr(model, name, None)
+        if ratio is not None and len(ratio) == k:
+            return np.asarray(ratio, dtype=np.float64)
+    codes = getattr(model, "codes_", None)
+    if codes is None or codes.shape[1] < k or not in_columns(model):
+        return None
+    if _share_rows(codes):
+        sizes = np.asarray(codes.sum(axis=0), dtype=np.float64).ravel()[:k]
+    else:
+        sizes = np.linalg.norm(codes[:, :k], axis=0) * np.linalg.norm(components_of(model), axis=1)
+    return sizes / sizes.sum() if sizes.sum() > 0 else None
+
+
+def strength_words(model: Any) -> str:
+    """Say what :func:`strengths` are shares of."""
+    if getattr(model, "topic_shares_", None) is not None:
+        return "of all words"
+    if getattr(model, "explained_variance_ratio_", None) is not None:
+        return "of the variance"
+    return "of the rows" if _share_rows(getattr(model, "codes_", None)) else "of the total strength"
+
+
+def _share_rows(codes: Any) -> bool:
+    """Tell whether codes deal every row out among the components.
+
+    Labels, or numbers that are not negative and sum to 1.
+    """
+    if codes is None or not is_array(codes):
+        return codes is not None
+    return bool(codes.size and codes.min() >= 0 and np.allclose(codes.sum(axis=1), 1, atol=1e-3))

@@ -1,4 +1,4 @@
-"""Numbers and sentences of a report."""
+"""Write the numbers and sentences of a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_MODEL = {"PCA": "axis", "NMF": "part"}
 
 
 def called(model: Any) -> str:
-    """What one component of a model is.
+    """Say what one component of a model is.
 
     >>> from types import SimpleNamespace
     >>> called(SimpleNamespace(labels_=[0, 1])), called(SimpleNamespace())
@@ -29,12 +29,12 @@ def called(model: Any) -> str:
 
 
 def kind_of(facts: dict) -> str:
-    """What one component is called; facts of an older version tell by whether there are groups."""
+    """Say what one component is called; facts of an older version tell by whether there are groups."""
     return str(facts.get("called") or ("group" if facts.get("groups") else "component"))
 
 
 def noun(facts: dict, count: int = 1) -> str:
-    """What components are called: topics where parts of counts are drawn as such, else as their model says."""
+    """Say what components are called: topics where parts of counts are drawn as such, else as their model says."""
     what = kind_of(facts)
     if facts.get("factors", {}).get("drawn") == "topics" and what in ("part", "component"):
         what = "topic"
@@ -43,12 +43,12 @@ def noun(facts: dict, count: int = 1) -> str:
 
 
 def first_number(facts: dict) -> int:
-    """Of the first component: topics are numbered from 0, as ``describe()`` and the map do, all else from 1."""
+    """Number the first component: topics from 0, as ``describe()`` and the map do, all else from 1."""
     return 0 if kind_of(facts) == "topic" else 1
 
 
 def whole(value: Any) -> str:
-    """A whole number with its thousands apart.
+    """Write a whole number with its thousands apart.
 
     >>> whole(20000)
     '20,000'
@@ -57,7 +57,7 @@ def whole(value: Any) -> str:
 
 
 def amount(value: Any) -> str:
-    """A number to three digits, without a tail of zeros; powers of ten when it is very large or small.
+    """Write a number to three digits, without a tail of zeros; powers of ten when it is very large or small.
 
     >>> [amount(v) for v in (0, 0.123456, 1234567, 2.0, -1e-9)]
     ['0', '0.123', '1.23×10⁶', '2', '−1×10⁻⁹']
@@ -79,7 +79,7 @@ def superscript(power: int) -> str:
 
 
 def percent(share: Any) -> str:
-    """A share in percent.
+    """Write a share in percent.
 
     >>> percent(0.8412), percent(0.0042), percent(1)
     ('84\\xa0%', '0.42\\xa0%', '100\\xa0%')
@@ -91,13 +91,13 @@ def percent(share: Any) -> str:
 
 
 def seconds(value: Any) -> str:
-    """A duration in words."""
+    """Write a duration in words."""
     value = float(value)
     return f"{value:.2g} s" if value < 10 else f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
 
 
 def table_words(facts: dict) -> str:
-    """The table that was fitted, as a phrase."""
+    """Describe the table that was fitted, in a phrase."""
     shape, kind = facts.get("shape"), str(facts.get("kind") or "table")
     things = {
         "text": ("documents", "words"),
@@ -111,7 +111,7 @@ def table_words(facts: dict) -> str:
 
 
 def summary(facts: dict) -> str:
-    """The page in one sentence."""
+    """Sum the page up in one sentence."""
     k = int(facts["components"])
     who = f"{whole(k)} {noun(facts, k)}"
     quality = facts.get("quality")
@@ -124,7 +124,7 @@ def summary(facts: dict) -> str:
 
 
 def against_means(held_out: dict | None) -> str:
-    """How far the model beats means on entries it had not seen, as a sentence; empty when it was not measured."""
+    """Tell how far the model beats means on entries it had not seen, as a sentence; empty when it was not measured."""
     scores = (held_out or {}).get("scores")
     if not scores:
         return ""

@@ -1,20 +1,23 @@
-"""Select: how many components, clusters or states; criteria one by one, and one function that tries them all."""
+"""Select: how many components, clusters or states, and which of several models.
 
-from unweave.select.auto_search import auto_count
-from unweave.select.bi_cross import BiCrossValidation
-from unweave.select.choose import choose, stability
-from unweave.select.chosen import Choice
-from unweave.select.completion import Completion
-from unweave.select.criteria import AIC, BIC, ICL, CrossValidation, Elbow, HeldOut, Knee, Silhouette, Stability
-from unweave.select.distance import clustering_distance
-from unweave.select.elbow import elbow
-from unweave.select.groups import Groups
-from unweave.select.held_out import held_out_entries
-from unweave.select.information import aic, bic, icl
-from unweave.select.knee import knee
+:func:`choose` and :func:`auto_count` (behind ``n_clusters="auto"``, see ``auto.py``) fit copies of an estimator with
+several numbers of components: ``trial.py`` makes and fits the copies, a criterion scores each, and the answer is a
+:class:`Choice`. ``criteria.py`` finds a criterion by name; the criteria themselves are in a file for each kind:
+``silhouette.py``, ``separation.py`` (groups that stand apart), ``stability.py``, ``information.py`` (AIC, BIC, ICL),
+``held_out.py`` (entries, blocks, words or rows hidden from the fit) and ``curves.py`` (elbow and knee).
+:func:`best_model` (``models.py``) compares models with the same number of clusters. This room is handed estimators and
+imports none.
+"""
+
+from unweave.select.auto import auto_count
+from unweave.select.choose import Choice, choose, stability
+from unweave.select.curves import Elbow, Knee, elbow, knee
+from unweave.select.held_out import BiCrossValidation, Completion, CrossValidation, HeldOut, held_out_entries
+from unweave.select.information import AIC, BIC, ICL, aic, bic, icl
 from unweave.select.models import ModelChoice, best_model
-from unweave.select.separation import GaussianGap, Separation
-from unweave.select.silhouette import silhouette, silhouette_rows
+from unweave.select.separation import GaussianGap, Groups, Separation
+from unweave.select.silhouette import Silhouette, silhouette, silhouette_rows
+from unweave.select.stability import Stability, clustering_distance
 
 __all__ = [
     "choose",

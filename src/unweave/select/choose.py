@@ -1,12 +1,14 @@
-"""Choosing the number of components of any estimator, by any criterion."""
+"""Choose the number of components of any estimator, by any criterion."""
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,12 +16,115 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unweave.data.arguments import generator, whole
 from unweave.parallel import get_num_threads
-from unweave.select.chosen import Choice
 from unweave.select.criteria import Criterion, find_criterion
 from unweave.select.stability import Stability
 from unweave.select.trial import Trial, count_name, searched, unnamed
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
+from unweave.solve.scheme import Scheme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_COLOUR, _MARK = "#0072B2", "#D55E00"
+
+
+@dataclass
+class Choice:
+    """Hold the score of every number of components that was tried, and the best of them.
+
+    Attributes
+    ----------
+    best : int
+        The number chosen.
+    scores : dict of int to float
+        The score of each number (the mean where there are several repeats).
+    errors : dict of int to float
+        Standard errors of these means; empty if there is one value per number.
+    skipped : dict of int to str
+        Numbers that could not be fitted, and why.
+    by : str
+        The criterion; `title` says what its scores are and `larger_is_better` how to read them.
+    name : str
+        The parameter chosen, "n_clusters" or "n_components".
+    best_estimator : estimator or None
+        Fitted with the best number to the whole table; None if the search was ended before its end.
+    history : History
+        What happened, one entry per number tried.
+    note : str
+        What else is to be said, such as that no number fits; empty as a rule.
+    """
+
+    best: int
+    scores: dict[int, float]
+    errors: dict[int, float]
+    by: str
+    title: str
+    name: str
+    larger_is_better: bool
+    skipped: dict[int, str] = field(default_factory=dict)
+    best_estimator: Any = None
+    history: History = field(default_factory=History)
+    note: str = ""
+
+    @property
+    def interrupted(self) -> bool:
+        """Tell whether Ctrl-C ended the search."""
+        return self.history.stopped == "interrupted"
+
+    @property
+    def reason(self) -> str:
+        """Say the choice in a sentence.
+
+        >>> Choice(3, {2: 0.5, 3: 0.7}, {}, "silhouette", "mean silhouette", "n_clusters", True).reason
+        'n_clusters=3 by silhouette (mean silhouette 0.7), from 2 to 3'
+        """
+        title = self.title.split(" (")[0]
+        span = f"from {min(self.scores)} to {max(self.scores)}"
+        return f"{self.name}={self.best} by {self.by} ({title} {self.scores[self.best]:.4g}), {span}"
+
+    def table(self) -> dict[str, list]:
+        """List the numbers tried, their scores, standard errors (NaN if unknown) and which is the best, as columns.
+
+        >>> Choice(3, {2: 0.5, 3: 0.7}, {}, "silhouette", "mean silhouette", "n_clusters", True).table()["score"]
+        [0.5, 0.7]
+        """
+        ks = list(self.scores)
+        return {
+            self.name: ks,
+            "score": [self.scores[k] for k in ks],
+            "error": [self.errors.get(k, math.nan) for k in ks],
+            "best": [k == self.best for k in ks],
+        }
+
+    def plot(self) -> Figure:
+        """Draw the scores as a matplotlib figure, with bars of one standard error and the choice marked."""
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError(
+                "drawing needs matplotlib, which is not installed: pip install 'unweave[plot]'"
+            ) from error
+        from matplotlib.ticker import MaxNLocator
+
+        ks = list(self.scores)
+        figure, axis = pyplot.subplots(figsize=(6.4, 3.8), layout="constrained")
+        bars = [self.errors.get(k, 0.0) for k in ks] if self.errors else None
+        axis.errorbar(ks, list(self.scores.values()), bars, fmt="-o", color=_COLOUR, markersize=4, linewidth=1.2)
+        axis.axvline(self.best, color=_MARK, linestyle="--", linewidth=1, zorder=0)
+        axis.plot([self.best], [self.scores[self.best]], "o", color=_MARK, markersize=8)
+        axis.set(xlabel=self.name, ylabel=self.title, title=f"{self.name} = {self.best} by {self.by}")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axis.spines[["top", "right"]].set_visible(False)
+        return figure
+
+    def __str__(self) -> str:
+        lines = [self.reason]
+        for k, score in self.scores.items():
+            error = f" ± {self.errors[k]:.2g}" if k in self.errors else ""
+            lines.append(f"{k:>5}  {score:.6g}{error}{'  ← best' if k == self.best else ''}")
+        lines += [f"{k:>5}  not scored: {why}" for k, why in self.skipped.items()]
+        return "\n".join([*lines, self.note] if self.note else lines)
 
 
 def choose(
@@ -49,9 +154,9 @@ def choose(
     by : str or criterion, default="auto"
         "groups", "stability", "silhouette", "bic", "aic", "icl", "held-out", "bi-cross-validation", "completion",
         "cross-validation", "elbow", "knee", or an object with its options (``Stability(n_repeats=20)``). "auto" takes
-        bic for models that have one (mixtures, hidden states), completion for topics, groups for other clusterings,
-        bi-cross-validation for singular value decompositions, held-out entries for other factorisations, else
-        cross-validation.
+        bic for models that have one (mixtures, hidden states), completion for topics, groups for other clusterings
+        (held-out entries where the table has holes), bi-cross-validation for singular value decompositions, held-out
+        entries for other factorisations, else cross-validation.
     threads : int, optional
         Fits at once; the number of threads of the library if not given.
     callback : callable, optional
@@ -81,7 +186,7 @@ def choose(
     estimator, X = unnamed(estimator, X)
     name, ks = count_name(estimator), _checked(n_components)
     tried, _, own = searched(estimator, X) if by == "auto" else (estimator, X, name)
-    choice = search(tried, X, own, ks, find_criterion(by, tried), threads, callback, verbose, random_state)
+    choice = search(tried, X, own, ks, find_criterion(by, tried, X), threads, callback, verbose, random_state)
     choice.name = name
     if len(choice.history) == len(ks) and not choice.interrupted:
         choice.best_estimator = clone(estimator).set_params(**{name: choice.best}).fit(X)
@@ -92,7 +197,7 @@ def stability(
     estimator: Any, X, n_components: Iterable[int] | None = None, *, threads: int | None = None, callback=None,
     verbose: bool = False, random_state=None, **options: Any,
 ) -> Choice:  # fmt: skip
-    """The curve of stability over the number of clusters: how surely perturbed data give the same clusters.
+    """Draw the curve of stability over the number of clusters: how surely perturbed data give the same clusters.
 
     Twice `n_repeats` perturbed tables are clustered; each pair of clusterings is carried over to all rows, and
     1 − d/d_chance is averaged, d their :func:`clustering_distance` and d_chance the same for random labels of the same
@@ -131,7 +236,7 @@ def stability(
 
 
 def joined(former: Choice, found: Choice, criterion: Criterion) -> Choice:
-    """Two searches as one."""
+    """Join two searches of the same table into one."""
     history = History(found.history.stopped)
     began = former.history.seconds[-1] if len(former.history) else 0.0
     for part, start in ((former.history, 0.0), (found.history, began)):
@@ -155,7 +260,7 @@ def _checked(n_components) -> list[int]:
 def search(
     estimator, X, name, ks, criterion: Criterion, threads=None, callback=None, verbose=False, random_state=None
 ) -> Choice:
-    """Score every number: fits run on a pool of their own, one step of the one loop waits for one number."""
+    """Score every number: fits run on a pool of their own, and each step of the loop waits for one number."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable with one argument (progress), got {callback!r}")
     workers = get_num_threads() if threads is None else whole(threads, "threads", 1)
@@ -163,41 +268,57 @@ def search(
     if hasattr(criterion, "ready"):
         criterion = criterion.ready(estimator, X, max(ks), seed)
     stop, sign = threading.Event(), -1.0 if criterion.larger_is_better else 1.0
-    skipped: dict[int, str] = {}
-    failures: list[ValueError] = []
     loop = Loop(
         max_iter=len(ks), tol=0, callback=callback, bar=f"choosing {name}" if verbose else None,
         ending="every number was tried",
     )  # fmt: skip
-
-    def step(state: dict) -> tuple[dict, float]:
-        i = state["done"]
-        means, errors = state["means"].copy(), state["errors"].copy()
-        try:
-            values = futures[i].result()
-            means[i] = values.mean()
-            errors[i] = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
-        except ValueError as error:
-            failures.append(error)
-            skipped[ks[i]] = str(error)
-        here = means[i] if np.isfinite(means[i]) else 0.0
-        return {"done": i + 1, "means": means, "errors": errors}, sign * here
-
-    blank = np.full(len(ks), np.nan)
     with warnings.catch_warnings(), ThreadPoolExecutor(workers, thread_name_prefix="unweave-select") as pool:
         warnings.simplefilter("ignore", ConvergenceWarning)  # a hundred small fits: their scores tell enough
-        futures: list[Future] = [pool.submit(criterion.values, Trial(estimator, name, k, stop), X, seed) for k in ks]
+        futures = [pool.submit(criterion.values, Trial(estimator, name, k, stop), X, seed) for k in ks]
+        scoring = Scoring(ks, futures, sign)
         try:
-            state, history = iterate(step, {"done": 0, "means": blank, "errors": blank}, loop)
+            state, history = iterate(scoring, scoring.begin(), loop)
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
     done = range(state["done"])
     scores = {ks[i]: float(state["means"][i]) for i in done if np.isfinite(state["means"][i])}
     if not scores:
-        raise failures[0]
+        raise scoring.failures[0]
     errors = {k: float(state["errors"][i]) for i, k in enumerate(ks) if k in scores and np.isfinite(state["errors"][i])}
-    return _choice(scores, errors, skipped, criterion, name, history)
+    return _choice(scores, errors, scoring.skipped, criterion, name, history)
+
+
+class Scoring(Scheme):
+    """Take the scores of the numbers `ks` as their fits finish, one number per step.
+
+    `failures` and `skipped` hold what could not be fitted, and why.
+    """
+
+    rises = True  # scores go up and down from number to number
+
+    def __init__(self, ks: list[int], futures: list[Future], sign: float):
+        self.ks, self.futures, self.sign = ks, futures, sign
+        self.skipped: dict[int, str] = {}
+        self.failures: list[ValueError] = []
+
+    def begin(self, rng=None) -> dict:
+        blank = np.full(len(self.ks), np.nan)
+        return {"done": 0, "means": blank, "errors": blank}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """Wait for the next number; one that cannot be fitted is noted and counts as 0."""
+        i = state["done"]
+        means, errors = state["means"].copy(), state["errors"].copy()
+        try:
+            values = self.futures[i].result()
+            means[i] = values.mean()
+            errors[i] = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+        except ValueError as error:
+            self.failures.append(error)
+            self.skipped[self.ks[i]] = str(error)
+        here = means[i] if np.isfinite(means[i]) else 0.0
+        return {"done": i + 1, "means": means, "errors": errors}, self.sign * here
 
 
 def _choice(scores, errors, skipped, criterion: Criterion, name: str, history: History) -> Choice:

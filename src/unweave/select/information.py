@@ -1,4 +1,4 @@
-"""Akaike's and the Bayesian information criterion of any fitted model: −2 log L plus a price for each parameter."""
+"""Score any fitted model by −2 log L plus a price for each parameter: AIC, BIC and ICL."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_clusterer
 
+from unweave.data.storage import stored
 from unweave.data.table import Table, check_table
-from unweave.select.trial import fitting, labels_of, within
+from unweave.select.trial import Trial, labels_of, suitable, within
 
 _FLOOR = float(np.finfo(np.float64).eps)  # a fit without any error would have infinite likelihood
 
 
 @dataclass(frozen=True)
 class Likelihood:
-    """−2 log L at the fitted parameters, how many of them are free, and how many observations there are."""
+    """Hold −2 log L at the fitted parameters, how many of them are free, and how many observations there are."""
 
     deviance: float
     parameters: float
@@ -26,7 +27,7 @@ class Likelihood:
 
 
 def aic(model: Any, X) -> float:
-    """Akaike's information criterion, −2 log L + 2 p: less is better.
+    """Compute Akaike's information criterion, −2 log L + 2 p: less is better.
 
     Use it to choose the number of components for prediction; it tends to choose more than :func:`bic`. What L and p
     are is said in :func:`likelihood`. A model with its own ``aic`` is asked.
@@ -47,7 +48,7 @@ def aic(model: Any, X) -> float:
 
 
 def bic(model: Any, X) -> float:
-    """The Bayesian information criterion, −2 log L + p log n: less is better.
+    """Compute the Bayesian information criterion, −2 log L + p log n: less is better.
 
     Use it for the number of components of mixtures, and of clusters that are round and of one size. What L, p and n
     are is said in :func:`likelihood`. A model with its own ``bic`` is asked.
@@ -68,7 +69,7 @@ def bic(model: Any, X) -> float:
 
 
 def icl(model: Any, X) -> float:
-    """The integrated completed likelihood of a mixture, BIC − 2 Σ_i Σ_k p_ik log p_ik: less is better.
+    """Compute the integrated completed likelihood of a mixture, BIC − 2 Σ_i Σ_k p_ik log p_ik: less is better.
 
     The second term is the doubt about whose row is whose (p_ik from ``predict_proba``). BIC counts what a density
     needs, and describes one cluster that is not Gaussian by several components; ICL counts groups that can be told
@@ -93,7 +94,7 @@ def icl(model: Any, X) -> float:
 
 
 def likelihood(model: Any, X) -> Likelihood:
-    """−2 log L of a table under a fitted model, by the kind of the model.
+    """Compute −2 log L of a table under a fitted model, by the kind of the model.
 
     - A density (``score_samples``, ``n_parameters_``): L = Π p(x_i); n rows.
     - A clustering: row i is drawn from its own cluster, a Gaussian of one variance for all clusters and directions
@@ -113,7 +114,7 @@ def likelihood(model: Any, X) -> Likelihood:
         return _clustering(model, X)
     if hasattr(model, "components_") and hasattr(model, "score") and hasattr(model, "_learned"):
         return _factorisation(model, X)
-    raise TypeError(f"{type(model).__name__} has no likelihood: choose by {fitting(model)!r} or another criterion")
+    raise TypeError(f"{type(model).__name__} has no likelihood: choose by {suitable(model)!r} or another criterion")
 
 
 def _clustering(model: Any, X) -> Likelihood:
@@ -135,31 +136,33 @@ def _gaussian(squares: float, size: float, entries: int) -> float:
 def _factorisation(model: Any, X) -> Likelihood:
     table = check_table(BaseEstimator(), X, model.missing, reset=True)
     x, entries = _observed(table)
-    loss, name = -float(model.score(X)) * entries, model._learned.loss.name
+    loss, noise = -float(model.score(X)) * entries, model._learned.loss.noise
     k, m = model.components_.shape
     p = float(k * max(table.shape[0] + m - k, 1) + (m if hasattr(model, "offset_") else 0))
-    if name == "squared":
+    if noise == "gaussian":
         return Likelihood(_gaussian(2 * loss, float(np.square(x).sum(dtype=np.float64)), entries), p + 1, entries)
-    if name == "absolute":
+    if noise == "laplace":
         scale = max(loss, _FLOOR * float(np.abs(x).sum(dtype=np.float64)), 1e-300) / entries
         return Likelihood(2 * entries * (math.log(2 * scale) + 1), p + 1, entries)
-    if name == "kl":
+    if noise == "poisson":
         return Likelihood(2 * (loss - _poisson_constant(x)), p, entries)
-    if name in ("logistic", "categorical"):
+    if noise == "discrete":
         return Likelihood(2 * loss, p, entries)
+    name = model._learned.loss.name
     raise ValueError(f"there is no likelihood for loss={name!r}: choose the number by 'held-out' instead")
 
 
 def _observed(table: Table) -> tuple[NDArray, int]:
-    """Observed entries (without the zeros of a sparse table, which add nothing to the sums here), and their number."""
-    if isinstance(table.values, np.ndarray):
-        x = table.values.reshape(-1) if table.seen is None else table.values[table.seen]
+    """Take the observed entries (a sparse table has its zeros left out, which add nothing here) and count them all."""
+    if isinstance(table.seen, np.ndarray):
+        x = table.values[table.seen]
         return x, x.size
-    return table.values.data, table.values.nnz if table.seen is not None else int(np.prod(table.shape))
+    x = stored(table.values).reshape(-1)
+    return x, x.size if table.seen is not None else int(np.prod(table.shape))
 
 
 def _poisson_constant(x: NDArray) -> float:
-    """Σ x log x − x − log x!: what the KL divergence leaves out of the log-likelihood; 0 where x is 0."""
+    """Sum x log x − x − log x!, what the KL divergence leaves out of the log-likelihood; 0 where x is 0."""
     from scipy.special import gammaln, xlogy
 
     x = x.astype(np.float64)
@@ -168,3 +171,39 @@ def _poisson_constant(x: NDArray) -> float:
 
 def _columns(X) -> int:
     return X.shape[1] if hasattr(X, "shape") else len(X[0])
+
+
+@dataclass(frozen=True)
+class BIC:
+    """Score by the Bayesian information criterion of a fit to the whole table."""
+
+    name = "bic"
+    title = "BIC (less is better)"
+    larger_is_better = False
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        return np.array([bic(trial.fit(X), X)])
+
+
+@dataclass(frozen=True)
+class AIC:
+    """Score by Akaike's information criterion of a fit to the whole table."""
+
+    name = "aic"
+    title = "AIC (less is better)"
+    larger_is_better = False
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        return np.array([aic(trial.fit(X), X)])
+
+
+@dataclass(frozen=True)
+class ICL:
+    """Score by the integrated completed likelihood of a fit to the whole table (:func:`unweave.select.icl`)."""
+
+    name = "icl"
+    title = "ICL (less is better)"
+    larger_is_better = False
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        return np.array([icl(trial.fit(X), X)])

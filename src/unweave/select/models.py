@@ -1,4 +1,4 @@
-"""Choosing between models: k-means, a mixture, a linkage or a graph?"""
+"""Choose between models of the same table: k-means, a mixture, a linkage or a graph?"""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from unweave.select.separation import GaussianGap, Separation
 from unweave.select.trial import Trial, count_name, labels_of, unnamed
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
+from unweave.solve.scheme import Scheme
 
-# Nats a row. On 100 made tables the mean Rand index is 0.869 to 0.874 for all limits from −0.5 to −0.1.
+# Nats per row. On 100 made tables the mean Rand index is 0.869 to 0.874 for all limits from −0.5 to −0.1.
 _NEAR_GAUSSIAN = -0.2
 _OWN: dict[str, type] = {kind.name: kind for kind in (Separation, GaussianGap)}
 _OF_NUMBERS = ("elbow", "knee", "held-out")
@@ -27,7 +28,7 @@ _OF_NUMBERS = ("elbow", "knee", "held-out")
 
 @dataclass
 class ModelChoice:
-    """The score of every model that was tried, and the best of them.
+    """Hold the score of every model that was tried, and the best of them.
 
     Attributes
     ----------
@@ -56,12 +57,12 @@ class ModelChoice:
 
     @property
     def reason(self) -> str:
-        """The choice in a sentence."""
+        """Say the choice in a sentence."""
         title = self.title.split(" (")[0]
         return f"{self.best} by {self.by} ({title} {self.scores[self.best]:.4g}), of {len(self.scores)} models"
 
     def table(self) -> dict[str, list]:
-        """Columns: the model, its score and whether it is the best."""
+        """List the models, their scores and which is the best, as columns."""
         names = list(self.scores)
         return {
             "model": names,
@@ -90,7 +91,7 @@ def best_model(
     """Fit several clusterings with the same number of clusters and take the one whose clusters are most surely there.
 
     The silhouette takes every model that finds balls, stability every model that repeats itself. "auto" asks first
-    whether some model's clusters are Gaussians: if the best :class:`GaussianGap` is above −0.2 nats a row it decides,
+    whether some model's clusters are Gaussians: if the best :class:`GaussianGap` is above −0.2 nats per row it decides,
     because then shapes and overlaps are known. Otherwise :class:`Separation` does, the normalised cut of the graph of
     neighbours: chains, rings and moons are as good as balls there, and a few outliers as clusters are worth nothing.
 
@@ -149,7 +150,7 @@ def best_model(
 
 
 def _named(models) -> dict[str, Any]:
-    """Estimators by name: the given one, or how they print."""
+    """Name the estimators: by the name given, or by how they print."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
     elif isinstance(models, Iterable) and not isinstance(models, str | bytes):
@@ -182,7 +183,7 @@ def _criteria(by, estimator) -> list[Criterion]:
 
 
 def _decisive(criteria: list[Criterion], measured: dict[str, dict[str, float]]) -> Criterion:
-    """Of two criteria the first, if some model satisfies it; else the last."""
+    """Take the first of two criteria if some model satisfies it, else the last."""
     first = criteria[0]
     if len(criteria) > 1 and max(values[first.name] for values in measured.values()) < _NEAR_GAUSSIAN:
         return criteria[1]
@@ -190,40 +191,52 @@ def _decisive(criteria: list[Criterion], measured: dict[str, dict[str, float]]) 
 
 
 def _measure(tried: dict[str, tuple[Trial, Any]], criteria: list[Criterion], callback, verbose, random_state):
-    """Every criterion for every model; one step of the one loop is one model."""
+    """Take every criterion for every model; each step of the loop is one model."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable with one argument (progress), got {callback!r}")
     seed = int(generator(random_state).integers(2**31))
-    names = list(tried)
-    measured: dict[str, dict[str, float]] = {}
-    skipped: dict[str, str] = {}
-    failures: list[ValueError] = []
-
-    def step(state: dict) -> tuple[dict, float]:
-        name = names[state["done"]]
-        try:
-            measured[name] = _values(*tried[name], criteria, seed)
-        except ValueError as error:
-            failures.append(error)
-            skipped[name] = str(error)
-        last = measured.get(name, {}).get(criteria[-1].name, 0.0)
-        here = last if math.isfinite(last) else 0.0
-        return {"done": state["done"] + 1}, -here if criteria[-1].larger_is_better else here
-
+    comparing = Comparing(tried, criteria, seed)
     loop = Loop(
-        max_iter=len(names), tol=0, callback=callback, bar="choosing a model" if verbose else None,
+        max_iter=len(tried), tol=0, callback=callback, bar="choosing a model" if verbose else None,
         ending="every model was tried",
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the scores tell enough
-        _, history = iterate(step, {"done": 0}, loop)
-    if not measured:
-        raise failures[0]
-    return measured, skipped, history
+        _, history = iterate(comparing, comparing.begin(), loop)
+    if not comparing.measured:
+        raise comparing.failures[0]
+    return comparing.measured, comparing.skipped, history
+
+
+class Comparing(Scheme):
+    """Measure one model per step; `measured`, `skipped` and `failures` hold what came out."""
+
+    rises = True  # models come in the order given, not from worse to better
+
+    def __init__(self, tried: dict[str, tuple[Trial, Any]], criteria: list[Criterion], seed: int):
+        self.tried, self.names, self.criteria, self.seed = tried, list(tried), criteria, seed
+        self.measured: dict[str, dict[str, float]] = {}
+        self.skipped: dict[str, str] = {}
+        self.failures: list[ValueError] = []
+
+    def begin(self, rng=None) -> dict:
+        return {"done": 0}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """Measure the next model; one that cannot be fitted is noted and counts as 0."""
+        name, last = self.names[state["done"]], self.criteria[-1]
+        try:
+            self.measured[name] = _values(*self.tried[name], self.criteria, self.seed)
+        except ValueError as error:
+            self.failures.append(error)
+            self.skipped[name] = str(error)
+        found = self.measured.get(name, {}).get(last.name, 0.0)
+        here = found if math.isfinite(found) else 0.0
+        return {"done": state["done"] + 1}, -here if last.larger_is_better else here
 
 
 def _values(trial: Trial, X, criteria: list[Criterion], seed: int) -> dict[str, float]:
-    """The mean of each criterion; those that judge labels share one fit."""
+    """Average each criterion over its repeats; those that judge labels share one fit."""
     if not all(isinstance(criterion, Separation | GaussianGap) for criterion in criteria):
         return {criterion.name: float(np.mean(criterion.values(trial, X, seed))) for criterion in criteria}
     labels = labels_of(trial.fit(X), X)

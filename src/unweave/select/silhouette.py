@@ -1,20 +1,22 @@
-"""Silhouettes: whether rows lie nearer to their own cluster than to the next, exact in memory that grows with n."""
+"""Measure whether rows lie nearer to their own cluster than to the next, exactly and in memory that grows with n."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from unweave import parallel
 from unweave.data.arguments import generator, whole
-from unweave.data.spread import enlarged
+from unweave.data.storage import as_dense, is_array, row_squares
 from unweave.data.table import check_table
+from unweave.data.tiny_values import enlarged
 from unweave.kernels.silhouette import TILE, WIDTH, mean_distances
 from unweave.linalg.operators import as_product
+from unweave.select.trial import Trial, labels_of
 
 _NARROW = 64  # columns up to which distances are summed by the kernel; products of matrices are faster beyond
 _PIECE = 1 << 17  # rows that one call of the kernel goes through
@@ -22,7 +24,9 @@ _CELLS = 1 << 21  # distances of a block that are in memory at once
 
 
 def silhouette(X, labels, sample: int | None = None, *, random_state=None) -> float:
-    """Mean silhouette of a clustering, in [−1, 1]: near 1 for tight clusters far apart, near 0 where they touch.
+    """Average the silhouettes of a clustering, in [−1, 1].
+
+    Near 1 for tight clusters far apart, near 0 where they touch.
 
     s_i = (b_i − a_i)/max(a_i, b_i), with a_i the mean Euclidean distance of row i to the others of its cluster and b_i
     the least mean distance to the rows of another one. Rows alone in their cluster have s_i = 0, and so has everything
@@ -58,7 +62,7 @@ def silhouette(X, labels, sample: int | None = None, *, random_state=None) -> fl
 
 
 def silhouette_rows(X, labels) -> NDArray:
-    """The silhouette of every row, as in :func:`silhouette`; 0 for rows labelled −1.
+    """Compute the silhouette of every row, as in :func:`silhouette`; 0 for rows labelled −1.
 
     >>> silhouette_rows([[0.0], [1.0], [10.0], [12.0]], [0, 0, 1, 1]).round(3)
     array([0.909, 0.9  , 0.789, 0.826])
@@ -71,7 +75,7 @@ def silhouette_rows(X, labels) -> NDArray:
 
 
 def _checked(X, labels) -> tuple[Any, NDArray]:
-    """The table, in a scale whose squares do not vanish, and labels from 0; −1 stays −1."""
+    """Bring a table to a scale whose squares do not vanish, and number its labels from 0; −1 stays −1."""
     values = enlarged(check_table(BaseEstimator(), X, None, reset=True).values)
     labels = np.asarray(labels)
     if labels.shape != (values.shape[0],):
@@ -85,7 +89,7 @@ def _checked(X, labels) -> tuple[Any, NDArray]:
 
 
 def _rows(values: Any, labels: NDArray, wanted: NDArray) -> NDArray:
-    """Silhouettes of the rows `wanted`."""
+    """Compute the silhouettes of the rows `wanted`."""
     order = np.argsort(labels, kind="stable")
     order = order[labels[order] >= 0]
     counts = np.bincount(labels[order])
@@ -95,7 +99,7 @@ def _rows(values: Any, labels: NDArray, wanted: NDArray) -> NDArray:
     place = np.empty(len(labels), np.int64)
     place[order] = np.arange(len(order))
     queries, own = place[wanted], labels[wanted]
-    narrow = not sp.issparse(values) and values.shape[1] <= _NARROW
+    narrow = is_array(values) and values.shape[1] <= _NARROW
     means = _by_kernel if narrow else _by_products
     with parallel.single_blas():
         inside, nearest = means(values[order], queries, own, offsets)
@@ -120,17 +124,16 @@ def _by_kernel(values: NDArray, queries, own, offsets) -> tuple[NDArray, NDArray
 
 
 def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
-    """The same from |x|² + |y|² − 2 x·y in float64, about the mean if dense; blocks of queries against all rows."""
+    """Compute the same from |x|² + |y|² − 2 x·y in float64, blocks of queries against all rows."""
     values = values.astype(np.float64)
-    if not sp.issparse(values):
+    if is_array(values):
         values -= values.mean(axis=0)
     product = as_product(values)
-    squares = np.asarray(values.multiply(values).sum(axis=1) if sp.issparse(values) else (values * values).sum(axis=1))
-    squares, counts = squares.reshape(-1), np.diff(offsets)
+    squares, counts = row_squares(values), np.diff(offsets)
     inside, nearest = np.empty(len(queries)), np.empty(len(queries))
     for start, stop in parallel.chunks(len(queries), max(1, _CELLS // len(squares))):
         these, mine, at = queries[start:stop], own[start:stop], np.arange(stop - start)
-        block = values[these].toarray() if sp.issparse(values) else values[these]
+        block = as_dense(values[these])
         gaps = squares[:, None] + squares[these] - 2 * product.dot(np.ascontiguousarray(block.T))
         gaps[these, at] = 0
         sums = np.add.reduceat(np.sqrt(np.maximum(gaps, 0, out=gaps), out=gaps), offsets[:-1], axis=0)
@@ -139,3 +142,18 @@ def _by_products(values: Any, queries, own, offsets) -> tuple[NDArray, NDArray]:
         means[mine, at] = np.inf
         nearest[start:stop] = means.min(axis=0)
     return inside, nearest
+
+
+@dataclass(frozen=True)
+class Silhouette:
+    """Score by the mean silhouette of the clusters; of `sample` rows (each against all) where there are more."""
+
+    sample: int = 2000
+
+    name = "silhouette"
+    title = "mean silhouette"
+    larger_is_better = True
+
+    def values(self, trial: Trial, X, seed: int) -> NDArray:
+        labels = labels_of(trial.fit(X), X)
+        return np.array([silhouette(X, labels, whole(self.sample, "sample", 1), random_state=seed)])

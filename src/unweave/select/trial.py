@@ -1,4 +1,4 @@
-"""One number of components, tried: a fresh copy of an estimator, and the labels and errors of a fitted one."""
+"""Try one number of components: fit a fresh copy of an estimator, and take the labels and errors of a fitted one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_clusterer
 
+from unweave.data.hold_out import known_block
 from unweave.data.named import NamedTable
-from unweave.data.table import check_table
+from unweave.data.table import check_table, is_blocks
 from unweave.parallel import chunks
 
 COUNTS = ("n_clusters", "n_components")
 
 
 class Stopped(Exception):
-    """The search was ended from outside while a fit was under way."""
+    """Raised by a fit that is under way when the search is ended from outside."""
 
 
 def count_name(estimator: Any) -> str:
-    """What the number of components is called: ``n_clusters`` or ``n_components``.
+    """Name the parameter that counts components: ``n_clusters`` or ``n_components``.
 
     >>> from unweave import NMF, KMeans
     >>> count_name(KMeans()), count_name(NMF())
@@ -42,7 +43,7 @@ def count_name(estimator: Any) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """An estimator with `count` components, or as it is; `stop` ends its fits from another thread."""
+    """Fit copies of an estimator with `count` components, or as it is; `stop` ends the fits from another thread."""
 
     estimator: Any
     name: str = ""
@@ -50,16 +51,16 @@ class Trial:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def model(self, **changes: Any) -> Any:
-        """A fresh copy, to be fitted in silence, with some parameters changed where it has them."""
+        """Make a fresh copy, to be fitted in silence, with some parameters changed where it has them."""
         known = self.estimator.get_params(deep=False)
-        changes |= {self.name: self.count, "checkpoint": None, "verbose": False, "callback": self._heed}
+        changes |= {self.name: self.count, "checkpoint": None, "verbose": False, "callback": self._stopped}
         copy = clone(self.estimator)
         for key in known.keys() & changes.keys():  # set_params would ask for all names again, a hundred times a search
             setattr(copy, key, changes[key])
         return copy
 
     def fit(self, X, **changes: Any) -> Any:
-        """A fitted copy; :class:`Stopped` if the search has ended meanwhile."""
+        """Fit a copy; raise :class:`Stopped` if the search has ended meanwhile."""
         if self.stop.is_set():
             raise Stopped
         model = self.model(**changes).fit(X)
@@ -67,12 +68,13 @@ class Trial:
             raise Stopped
         return model
 
-    def _heed(self, progress) -> bool:
+    def _stopped(self, progress) -> bool:
+        """Tell a fit to end when the search has ended; a callback."""
         return self.stop.is_set()
 
 
 def unnamed(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """A table read from a file as plain numbers, and the estimator told what an unknown entry looks like there."""
+    """Take the numbers of a table read from a file, and tell the estimator what an unknown entry looks like there."""
     if not isinstance(X, NamedTable):
         return estimator, X
     if X.missing is not None and "missing" in (known := estimator.get_params(deep=False)) and known["missing"] is None:
@@ -81,7 +83,7 @@ def unnamed(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def searched(estimator: Any, X) -> tuple[Any, Any, str]:
-    """What an automatic choice fits, to what, and the name of its number: a simpler model may stand in for one."""
+    """Say what an automatic choice fits, to what, and the name of its number: a simpler model may stand in for one."""
     if hasattr(estimator, "_stand_in"):
         stand_in, name = estimator._stand_in()
         return stand_in, X, name
@@ -89,13 +91,13 @@ def searched(estimator: Any, X) -> tuple[Any, Any, str]:
 
 
 def labels_of(model: Any, X) -> NDArray:
-    """Labels that a model fitted to X gave its rows, or gives them now."""
+    """Take the labels that a model fitted to X gave its rows, or gives them now."""
     labels = getattr(model, "labels_", None)
     return predicted(model, X) if labels is None or np.shape(labels) != (n_rows(X),) else np.asarray(labels)
 
 
 def predicted(model: Any, X) -> NDArray:
-    """Labels that a model gives the rows of X; a recommender's `predict` gives ratings instead."""
+    """Ask a model for labels of the rows of X; refuse a recommender, whose `predict` gives ratings instead."""
     labels = np.asarray(model.predict(X)) if hasattr(model, "predict") else np.empty(0)
     if labels.shape != (n_rows(X),):
         raise _no_labels(model)
@@ -104,7 +106,7 @@ def predicted(model: Any, X) -> NDArray:
 
 def _no_labels(model: Any) -> TypeError:
     return TypeError(
-        f"{type(model).__name__} gives rows no labels, so this criterion cannot judge it: choose by {fitting(model)!r}"
+        f"{type(model).__name__} gives rows no labels, so this criterion cannot judge it: choose by {suitable(model)!r}"
     )
 
 
@@ -123,14 +125,16 @@ def refuse_pairs(estimator: Any) -> None:
         )
 
 
-def fitting(estimator: Any) -> str:
-    """The name of the criterion that suits an estimator."""
+def suitable(estimator: Any, X: Any = None) -> str:
+    """Name the criterion that suits an estimator, and the table X where one is given."""
     if hasattr(estimator, "bic"):
         return "bic"
     if hasattr(estimator, "perplexity"):
         return "completion"
     if is_clusterer(estimator):
-        return "silhouette" if _of_pairs(estimator) else "groups"
+        if _of_pairs(estimator):
+            return "silhouette"
+        return "held-out" if has_holes(estimator, X) else "groups"
     if hasattr(estimator, "_centred") and getattr(estimator, "missing", None) is None:
         return "bi-cross-validation"
     if "missing" in estimator.get_params(deep=False):
@@ -138,8 +142,16 @@ def fitting(estimator: Any) -> str:
     return "cross-validation" if hasattr(estimator, "score") else "elbow"
 
 
+def has_holes(estimator: Any, X: Any) -> bool:
+    """Tell whether some entries of a table are missing, by what the estimator takes for missing."""
+    missing = estimator.get_params(deep=False).get("missing")
+    if X is None or missing is None or is_blocks(X):
+        return False
+    return check_table(BaseEstimator(), X, missing, reset=True).seen is not None
+
+
 def within(X, labels: NDArray, missing=None, centres: NDArray | None = None) -> tuple[float, float, int]:
-    """Squares of the observed entries about the centre of their cluster, about zero, and how many entries there are.
+    """Sum squares of the observed entries about the centre of their cluster and about zero, and count the entries.
 
     Without `centres` they are the clusters' means of observed entries.
     """
@@ -149,7 +161,7 @@ def within(X, labels: NDArray, missing=None, centres: NDArray | None = None) -> 
         centres = _means(table, codes)
     spread, size, count = 0.0, 0.0, 0
     for start, stop in chunks(table.shape[0], max(1, (1 << 20) // table.shape[1])):
-        values, seen = _block(table, start, stop)
+        values, seen = known_block(table, start, stop)
         spread += float(np.square(np.where(seen, values - centres[codes[start:stop]], 0)).sum())
         size += float(np.square(values).sum())
         count += int(seen.sum())
@@ -160,7 +172,7 @@ def _means(table, codes: NDArray) -> NDArray:
     k = int(codes.max()) + 1
     sums, counts = np.zeros((k, table.shape[1])), np.zeros((k, table.shape[1]))
     for start, stop in chunks(table.shape[0], max(1, (1 << 20) // table.shape[1])):
-        values, seen = _block(table, start, stop)
+        values, seen = known_block(table, start, stop)
         rows = np.arange(stop - start)
         own = sp.csr_array((np.ones(stop - start), (codes[start:stop], rows)), shape=(k, stop - start))
         sums += own @ values
@@ -168,26 +180,22 @@ def _means(table, codes: NDArray) -> NDArray:
     return sums / np.maximum(counts, 1)
 
 
-def _block(table, start: int, stop: int) -> tuple[NDArray, NDArray]:
-    """Rows of a checked table in float64 (unobserved entries zero), and which entries were observed."""
-    part = table.values[start:stop]
-    if not sp.issparse(part):
-        seen = np.ones(part.shape, bool) if table.seen is None else table.seen[start:stop]
-        return part.astype(np.float64), seen
-    dense = part.toarray().astype(np.float64)
-    if table.seen is None:
-        return dense, np.ones(dense.shape, bool)
-    seen = sp.csr_array((np.ones(part.nnz, bool), part.indices, part.indptr), shape=part.shape).toarray()
-    return dense, seen
-
-
 def n_rows(X) -> int:
-    """Rows of an array, frame, sparse matrix or list."""
+    """Count the rows of an array, frame, sparse matrix or list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
+def evenly(n: int, most: int) -> NDArray:
+    """Return at most so many of the numbers from 0 to n − 1, evenly spaced.
+
+    >>> evenly(10, 4).tolist()
+    [0, 3, 6, 9]
+    """
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)
+
+
 def take(X, rows: NDArray):
-    """Some rows of an array, frame, sparse matrix or list."""
+    """Take some rows of an array, frame, sparse matrix or list."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)

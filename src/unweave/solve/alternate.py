@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.objectives import Objective, Sparse
+from unweave.objectives import Objective
 from unweave.objectives.models import Mixed, RowModel
 from unweave.solve.problem import Problem, ones_held
-from unweave.solve.reseed import reseed
+from unweave.solve.scheme import FactorScheme
+from unweave.solve.start import choose_start, make_start, reseed, spread_rows
+from unweave.solve.svd import truncated_svd
 from unweave.updates import Effort, Half, Update, first_rows
-
-
-def fit_effort(objective: Objective, update: Update) -> Effort:
-    """Inner iterations of a half-step within a fit: more where they are cheap against the product that set them up."""
-    if update.name == "coordinate":
-        return Effort(sweeps=2) if isinstance(objective, Sparse) else Effort(sweeps=20, drop=0.01)
-    return Effort(sweeps=2) if objective.loss.name == "kl" else Effort(sweeps=8)
 
 
 def transform_effort(dtype) -> Effort:
@@ -46,7 +42,7 @@ def sides(problem: Problem) -> tuple[Half, Half]:
 
 
 @dataclass
-class Alternate:
+class Alternate(FactorScheme):
     """Left half-step on the codes, right half-step on the components, again and again."""
 
     objective: Objective
@@ -57,7 +53,13 @@ class Alternate:
     def __post_init__(self):
         self.code_half, self.component_half = sides(self.problem)
 
+    def begin(self, rng=None) -> dict:
+        """The state at the start that suits the problem."""
+        name, _ = choose_start(self.objective, self.problem)
+        return self.start(*make_start(self.objective, self.problem, name, np.random.default_rng(rng)))
+
     def start(self, U: NDArray | None, Z: NDArray) -> dict:
+        """The state at these factors; codes that are not given follow from the components."""
         Z = np.ascontiguousarray(Z)
         if U is None:
             U = self.first_codes(Z)
@@ -75,9 +77,9 @@ class Alternate:
 
     def step(self, state: dict) -> tuple[dict, float]:
         U, Z = state["codes"], state["components"]
-        if self.problem.codes.name != "fixed":
+        if not self.problem.codes.is_fixed:
             U = self.improve_codes(U, Z)
-        if self.problem.components.name == "fixed":
+        if self.problem.components.is_fixed:
             return {"codes": U, "components": Z}, self.objective.accurate_value(U, Z) + self._code_penalty(U)
         Z, value = self.improve_components(U, Z)
         Z = reseed(self.objective, self.problem, U, Z)
@@ -92,12 +94,12 @@ class Alternate:
 
     def improve_codes(self, U: NDArray, Z: NDArray) -> NDArray:
         """The left half-step."""
-        model, effort = self.objective.rows_given(Z), fit_effort(self.objective, self.left)
+        model, effort = self.objective.rows_given(Z), self.left.fit_effort(self.objective)
         return half_step(model, U, self.code_half, self.left, effort, self.problem.held_codes)
 
     def improve_components(self, U: NDArray, Z: NDArray) -> tuple[NDArray, float]:
         """The right half-step, and the full objective after it, from the summaries that it used."""
-        model, effort = self.objective.columns_given(U), fit_effort(self.objective, self.right)
+        model, effort = self.objective.columns_given(U), self.right.fit_effort(self.objective)
         F = np.ascontiguousarray(Z.T)
         F = half_step(model, F, self.component_half, self.right, effort, self.problem.held_components)
         Z = np.ascontiguousarray(F.T)
@@ -137,11 +139,11 @@ class Extrapolated(Alternate):
     def step(self, state):
         beta = state["beta"]
         U = self.improve_codes(state["codes"], state["ahead"])
-        carried = self._carry(U, state["former_codes"], beta)
+        carried = self.carry_codes(U, state["former_codes"], beta)
         Z, value = self.improve_components(carried, state["ahead"])
         if value > state["value"]:
             return self._plain_step(state)
-        new = {"codes": carried, "components": Z, "ahead": self._carry(Z, state["former_components"], beta)}
+        new = {"codes": carried, "components": Z, "ahead": self.carry_components(Z, state["former_components"], beta)}
         new |= {"former_codes": U, "former_components": Z, "value": value, "still": self._still(state, value)}
         new |= {"beta": min(state["beta_most"], 1.01 * beta), "beta_most": min(1.0, 1.005 * state["beta_most"])}
         return self._revived(new), value
@@ -156,7 +158,12 @@ class Extrapolated(Alternate):
         new |= {"beta": state["beta"] / 1.5, "beta_most": state["beta"], "still": still}
         return self._revived(new), value
 
-    def _carry(self, new, former, beta: float):
+    def carry_codes(self, new, former, beta: float):
+        """Codes carried on along their last move, kept non-negative."""
+        return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
+
+    def carry_components(self, new, former, beta: float):
+        """Components carried on along their last move, kept non-negative."""
         return np.maximum(new + new.dtype.type(beta) * (new - former), 0)
 
     def _revived(self, state: dict) -> dict:
@@ -194,10 +201,15 @@ class AlternateMixtures(Alternate):
     State `mixing` is W (k × n). Its rows are non-negative (cone) or weights that sum to one (hull).
     """
 
-    def start(self, U, Z):
-        raise NotImplementedError("use start_mixing: the start of Z = W·X is a W")
+    def begin(self, rng=None):
+        """The state at components that are rows which lie far apart."""
+        k, n = self.problem.n_components, self.objective.shape[0]
+        W = np.zeros((k, n), dtype=self.objective.dtype)
+        W[np.arange(k), spread_rows(self.objective, k, np.random.default_rng(rng))] = 1
+        return self.start_mixing(W)
 
     def start_mixing(self, W: NDArray, U: NDArray | None = None) -> dict:
+        """The state at these weights of the rows."""
         return {**super().start(U, self._times(W)), "mixing": W}
 
     def _times(self, W: NDArray) -> NDArray:
@@ -208,16 +220,12 @@ class AlternateMixtures(Alternate):
         X = self.objective.X
         return np.ascontiguousarray(np.asarray((X @ R.T).T))
 
-    @property
+    @cached_property
     def norm(self) -> float:
         """Upper bound of σ₁(X)²; found once."""
-        if not hasattr(self, "_norm"):
-            from unweave.solve.svd import truncated_svd
-
-            X = self.objective.product if isinstance(self.objective, Sparse) else self.objective.X
-            top = truncated_svd(X, 1, codes=False)
-            self._norm = 1.05 * float(top.s[0]) ** 2 if top.s.size else 1.0
-        return max(self._norm, np.finfo(np.float64).tiny)
+        top = truncated_svd(self.objective.matrix, 1, codes=False)
+        bound = 1.05 * float(top.s[0]) ** 2 if top.s.size else 1.0
+        return max(bound, np.finfo(np.float64).tiny)
 
     def step(self, state):
         U, Z, W = state["codes"], state["components"], state["mixing"]

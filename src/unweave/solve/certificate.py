@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.linalg.entries import predict_entries
-from unweave.linalg.sparse import SparseProduct
-from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
+from unweave.data.storage import scale_rows
+from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.parallel import chunks
 from unweave.solve.alternate import sides, transform_effort
 from unweave.solve.closed import decompose
 from unweave.solve.problem import Problem
+from unweave.solve.search import SVDResult
 from unweave.solve.spectrum import spectrum_tail, tail_flops
 from unweave.solve.svd import truncated_svd
-from unweave.solve.triplets import SVDResult
 from unweave.updates import Coordinate, Half, LeastSquares
 from unweave.updates.descent import curvature_along
 
@@ -109,14 +107,14 @@ def tails_of(problem: Problem) -> list[tuple[int, bool]]:
         return [(k + 1, True)]
     if problem.offset:
         return [(k, True)]
-    if problem.codes.name in ("one-hot", "simplex"):
+    if problem.codes.sums_to_one:
         return [(k, False), (max(0, k - 1), True)]
     return [(k, False)]
 
 
 def can_bound(objective: Objective, problem: Problem) -> bool:
     """Whether the Eckart–Young bound holds: squared loss, every entry once."""
-    return objective.squared and objective.complete and problem.loss.name == "squared"
+    return objective.squared and objective.complete and problem.loss.is_squared
 
 
 def eckart_young(
@@ -155,10 +153,9 @@ def _rounding(side: int, scale: float) -> float:
 
 
 def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
-    if isinstance(objective, Blocks):
+    if objective.in_blocks:
         return decompose(objective, min(rank, objective.shape[1]), "mean" if centred else None).tail, True
-    assert isinstance(objective, Dense | Sparse)
-    return _table_tail(objective.product if isinstance(objective, Sparse) else objective.X, rank, centred)
+    return _table_tail(objective.matrix, rank, centred)
 
 
 def _table_tail(X, rank: int, centred: bool) -> tuple[float, bool]:
@@ -170,22 +167,18 @@ def _table_tail(X, rank: int, centred: bool) -> tuple[float, bool]:
 
 def _weighted_tail(objective: Objective, rank: int, centred: bool, weights: NDArray) -> tuple[float, bool]:
     """As :func:`_tail` for weighted rows; of a sparse table about its mean nothing is said."""
-    if not isinstance(objective, Dense | Sparse):
+    if objective.in_blocks:
         raise ValueError("a certificate with weights needs one table in memory, not blocks")
-    if centred and (isinstance(objective, Sparse) or not weights.sum() > 0):
+    if centred and (objective.is_sparse or not weights.sum() > 0):
         return 0.0, True
-    roots = np.sqrt(weights.astype(np.float64))
-    if isinstance(objective, Sparse):
-        return _table_tail(sp.csr_array(objective.X.astype(np.float64).multiply(roots[:, None])), rank, False)
-    middle = np.average(objective.X, axis=0, weights=weights) if centred else 0.0
-    return _table_tail(roots[:, None] * (objective.X - middle), rank, False)
+    X = objective.X - np.average(objective.X, axis=0, weights=weights) if centred else objective.X
+    return _table_tail(scale_rows(X, np.sqrt(weights.astype(np.float64))), rank, False)
 
 
 def bound_is_cheap(objective: Objective, problem: Problem, n_iter: int) -> bool:
     """Whether the bound costs at most a tenth of the fit, counted in operations so that the answer never varies."""
     n, m = objective.shape
-    entries = objective.X.nnz if isinstance(objective, Sparse) else n * m
-    fit = n_iter * (4.0 * entries * problem.n_components + 16.0 * (n + m) * problem.n_components**2)
+    fit = n_iter * (4.0 * objective.n_multiplied * problem.n_components + 16.0 * (n + m) * problem.n_components**2)
     return tail_flops(n, m) * len(tails_of(problem)) <= max(0.1 * fit, 2e7)
 
 
@@ -199,9 +192,9 @@ def duality(objective: Objective, problem: Problem, U: NDArray, Z: NDArray, valu
     """
     if objective.in_blocks:
         return None
-    if problem.components.name == "fixed":
+    if problem.components.is_fixed:
         return _codes_bound(objective, problem, U, Z, value)
-    nuclear = problem.codes.name == problem.components.name == "ridge" and not problem.held_codes
+    nuclear = problem.is_nuclear and not problem.held_codes
     return _nuclear_gap(objective, problem, U, Z, value) if nuclear and objective.squared else None
 
 
@@ -244,14 +237,11 @@ def _polished(model: RowModel, F: NDArray, half: Half) -> NDArray:
 
 def _row_gaps(model: RowModel, F: NDArray, half: Half, losses: NDArray) -> NDArray | None:
     """How far each row can lie above its best, at most: Frank and Wolfe's gap, Fenchel's, or that of the quadratic."""
-    name, terms = half.penalty.name, half.terms
-    if name in ("simplex", "l1-ball", "l2-ball"):
+    terms = half.terms
+    if half.penalty.acts == "rows":
         slope = model.gradient(F)
-        if name == "simplex":
-            best = slope.min(axis=1)
-        else:
-            best = -half.penalty.radius * np.linalg.norm(slope, ord=np.inf if name == "l1-ball" else 2, axis=1)
-        return np.maximum((slope * F).sum(axis=1) - best, 0)
+        best = half.penalty.least_along(slope)
+        return None if best is None else np.maximum((slope * F).sum(axis=1) - best, 0)
     if terms is None or model.kind not in ("quadratic", "entries"):
         return None
     return _lasso_gaps(model, F, losses, *terms) if terms[0] else model.most_fall(F, terms[1], terms[2])
@@ -278,10 +268,10 @@ def _nuclear_gap(objective, problem: Problem, U, Z, value: float) -> Certificate
     The dual is max ⟨Y, X⟩ − ½Σ y²/w over ‖Y‖₂ ≤ τ; Y = c·w∘r makes it c⟨w∘r, X⟩ − ½c²Σ w·r². None for a large sparse
     table with zeros as data, whose residual would be a dense one.
     """
-    if isinstance(objective, Sparse) and objective.shape[0] * objective.shape[1] > _MOST_RESIDUAL:
+    if objective.is_sparse and objective.complete and objective.shape[0] * objective.shape[1] > _MOST_RESIDUAL:
         return None
     tau = float(np.sqrt(problem.codes.strength * problem.components.strength))
-    slope, inner, square, scale = _residual(objective, U, Z)
+    slope, inner, square, scale = objective.weighted_residual(U, Z)
     svd = truncated_svd(slope, 1, codes=False)
     # A Krylov value may lie a little below the largest singular value: then the bound is an estimate, and says so.
     c = dual_scale(inner, square, tau, float(svd.s[0]) * (1 + (1e-7 if svd.exact else 1e-3)))
@@ -293,23 +283,6 @@ def dual_scale(inner: float, square: float, tau: float, norm: float) -> float:
     """The c for which c·R is the best dual point: it maximises c⟨R, X⟩ − ½c²‖R‖² subject to c‖R‖₂ ≤ τ."""
     tiny = np.finfo(np.float64).tiny
     return max(0.0, min(inner / max(square, tiny), tau / max(norm, tiny)))
-
-
-def _residual(objective, U, Z):
-    """w∘r with r = X − U·Z (sparse if X is partly observed), ⟨w∘r, X⟩, Σ w·r² and ½Σ w·x², all in float64."""
-    if isinstance(objective, Observed):
-        t = objective.by_row
-        x = t.data.astype(np.float64)
-        r = x - predict_entries(t.indptr, t.indices, np.ascontiguousarray(Z.T), U)
-        slope = t.scaled(r)
-        table = SparseProduct(sp.csr_array((slope, t.indices, t.indptr), shape=objective.shape))
-        return table, float(np.vdot(slope, x)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(t.scaled(x), x))
-    X = objective.X.toarray() if isinstance(objective, Sparse) else objective.X
-    X = X.astype(np.float64, copy=False)
-    r = X - (U @ Z).astype(np.float64)
-    w = 1.0 if objective.complete else objective.weights.astype(np.float64)
-    slope = w * r
-    return slope, float(np.vdot(slope, X)), float(np.vdot(slope, r)), 0.5 * float(np.vdot(w * X, X))
 
 
 # -- stationarity ------------------------------------------------------------------------------------------------------
@@ -331,9 +304,9 @@ def stationarity(
     """
     code_half, component_half = sides(problem) if halves is None else halves
     residual = 0.0
-    if problem.codes.name != "fixed":
+    if not problem.codes.is_fixed:
         residual = _unrest(rows or objective.rows_given(Z), U, code_half, problem.held_codes, value)
-    if problem.components.name not in ("fixed", "hull", "cone"):
+    if not (problem.components.is_fixed or problem.components.mixes_rows):
         F, model = np.ascontiguousarray(Z.T), objective.columns_given(U)
         residual = max(residual, _unrest(model, F, component_half, problem.held_components, value))
     return Certificate("kkt", 0.0, residual, True, float(value))
@@ -352,12 +325,12 @@ def _fall(model: RowModel, F: NDArray, half: Half, value: float) -> float:
     terms = half.terms
     if model.kind not in ("quadratic", "entries") or terms is None or terms[0] or terms[2]:
         return 0.0
-    share, ridge = 1.0, np.asarray(terms[1])  # a number, or one a row
+    share, ridge = 1.0, np.asarray(terms[1])  # one number, or one per row
     model, F = half.about_zero(model, F)
     if model.kind == "entries" and len(F) > _MOST_ROWS:
-        few = np.linspace(0, len(F) - 1, _MOST_ROWS).astype(int)
-        ridge = ridge[few] if ridge.ndim else ridge
-        share, F, smaller = len(F) / _MOST_ROWS, F[few], model.take(few)
+        some = np.linspace(0, len(F) - 1, _MOST_ROWS).astype(int)
+        ridge = ridge[some] if ridge.ndim else ridge
+        share, F, smaller = len(F) / _MOST_ROWS, F[some], model.take(some)
         assert smaller is not None
         model = smaller
     fall = share * float(model.most_fall(F, ridge, False).sum())

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg.operators import as_product
-from unweave.linalg.products import gram, matmul
-from unweave.objectives import Blocks, Dense, Objective, Sparse
+from unweave.objectives import Objective
+from unweave.penalties import Orthonormal
 from unweave.penalties.base import Penalty
 from unweave.solve.iterate import Loop
-from unweave.solve.power import seed_of
 from unweave.solve.problem import Problem
-from unweave.solve.search import Search
+from unweave.solve.scheme import FactorScheme
+from unweave.solve.search import Search, SVDResult, seed_of
+from unweave.solve.sparse_plus_low_rank import LowRankMatrix
 from unweave.solve.svd import choose_method, truncated_svd, with_signs
-from unweave.solve.triplets import SVDResult
 from unweave.updates import LeastSquares
 
 _MOST_BLOCK_COLUMNS = 4096
@@ -32,12 +32,12 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
         return "the SVD needs the squared loss with every entry observed and equal weights"
     if problem.offset or problem.biases:
         return "the SVD has no place for an offset or biases"
-    if isinstance(objective, Blocks) and objective.shape[1] > _MOST_BLOCK_COLUMNS:
+    if objective.in_blocks and objective.shape[1] > _MOST_BLOCK_COLUMNS:
         return f"the SVD of blocks needs at most {_MOST_BLOCK_COLUMNS} columns"
     if problem.n_components > min(objective.shape):
         return f"the SVD has no more than {min(objective.shape)} components"
-    names = {problem.codes.name, problem.components.name}
-    if names in ({"free"}, {"free", "orthonormal"}):
+    sides = problem.codes, problem.components
+    if any(side.is_free for side in sides) and all(side.is_free or isinstance(side, Orthonormal) for side in sides):
         return None
     strengths = ridge_of(problem.codes), ridge_of(problem.components)
     if None not in strengths and all(strengths):
@@ -47,14 +47,9 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
 
 def decompose(objective: Objective, k: int, shift: NDArray | str | None = None) -> SVDResult:
     """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`."""
-    if isinstance(objective, Blocks):
-        return _decompose_blocks(objective, k, block_means(objective) if isinstance(shift, str) else shift)
-    return truncated_svd(_table(objective), k, shift=shift, codes=False)
-
-
-def _table(objective: Objective):
-    assert isinstance(objective, Dense | Sparse)
-    return objective.product if isinstance(objective, Sparse) else objective.X
+    if objective.in_blocks:
+        return _decompose_blocks(objective, k, objective.column_means() if isinstance(shift, str) else shift)
+    return truncated_svd(objective.matrix, k, shift=shift, codes=False)
 
 
 def _search(objective, k: int, method: str, rng, shift: str | None, tol: float | None) -> Search | None:
@@ -62,9 +57,9 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
 
     `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root.
     """
-    if isinstance(objective, Blocks):
+    if objective.in_blocks:
         return None
-    product = as_product(_table(objective))
+    product = as_product(objective.matrix)
     method = choose_method(product, k) if method == "auto" else method
     if method not in ("krylov", "power"):
         return None
@@ -72,18 +67,9 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
     return Search(product, k, shift, method, accuracy, seed_of(rng))
 
 
-def block_means(objective: Blocks) -> NDArray:
-    """Column means of a table in blocks: one pass."""
-    total = sum(np.asarray(block.X.sum(axis=0, dtype=np.float64)).ravel() for _, _, block in objective)
-    return np.asarray(total) / objective.shape[0]
-
-
-def _decompose_blocks(objective: Blocks, k: int, shift: NDArray | None) -> SVDResult:
+def _decompose_blocks(objective: Objective, k: int, shift: NDArray | None) -> SVDResult:
     """Summaries add: the Gram of the columns is a sum over blocks, and its eigenvectors are all that is needed."""
-    total = np.zeros((objective.shape[1],) * 2)
-    for _, _, block in objective:
-        total += block_gram(block, shift)
-    values, vectors = np.linalg.eigh(total)
+    values, vectors = np.linalg.eigh(objective.column_gram(shift))
     values, Vt = np.maximum(values[::-1], 0), vectors[:, ::-1].T
     Vt = Vt[:k] * np.sign(Vt[np.arange(k), np.abs(Vt[:k]).argmax(axis=1)])[:, None]
     return SVDResult(
@@ -92,19 +78,7 @@ def _decompose_blocks(objective: Blocks, k: int, shift: NDArray | None) -> SVDRe
     )  # fmt: skip
 
 
-def block_gram(block: Objective, shift: NDArray | None) -> NDArray:
-    """(X − shift)ᵀ(X − shift) of one block, in float64."""
-    if isinstance(block, Dense):
-        return gram(block.X, shift=shift)
-    X = block.X.astype(np.float64)
-    total = np.asarray((X.T @ X).todense())
-    if shift is not None:
-        sums = np.asarray(X.sum(axis=0)).ravel()
-        total += X.shape[0] * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
-    return total
-
-
-class Spectral:
+class Spectral(FactorScheme):
     """A scheme whose answer follows from the k leading singular triplets of the table, less its `shift`."""
 
     shift: str | None = None
@@ -113,12 +87,11 @@ class Spectral:
         self.objective, self.problem = objective, problem
         self.search = _search(objective, problem.n_components, method, rng, self.shift, tol)
         self.left = LeastSquares()
-        self.svd: SVDResult | None = None
 
-    def pace(self, loop: Loop) -> Loop:
-        return loop.once() if self.search is None else self.search.pace(loop)
+    def adapt(self, loop: Loop) -> Loop:
+        return loop.once() if self.search is None else self.search.adapt(loop)
 
-    def begin(self) -> dict:
+    def begin(self, rng=None) -> dict:
         return {} if self.search is None else self.search.begin()
 
     def step(self, state: dict) -> tuple[dict, float]:
@@ -168,14 +141,15 @@ class ClosedForm(Spectral):
 
     def _factors(self, svd: SVDResult) -> dict:
         one, two = self._ridges()
-        if self.problem.codes.name != "orthonormal" and not one:
+        if not isinstance(self.problem.codes, Orthonormal) and not one:
             return {"components": svd.Vt}
         scaled = self.objective.rows_given(svd.Vt).cross  # U·s
         U = scaled / np.where(svd.s > 0, svd.s, 1).astype(scaled.dtype)
-        if self.problem.codes.name == "orthonormal":
+        if isinstance(self.problem.codes, Orthonormal):
             return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}
-        U, Z, _ = split_shrunk(U, svd.s, svd.Vt, one, two)
-        return {"codes": U, "components": Z}
+        M = LowRankMatrix(U, svd.s, np.ascontiguousarray(svd.Vt.T)).shrunk(np.sqrt(one * two))
+        codes, components = M.padded(len(svd.s)).halves((two / one) ** 0.25)
+        return {"codes": codes, "components": components}
 
 
 class CentredSVD(Spectral):
@@ -185,54 +159,3 @@ class CentredSVD(Spectral):
 
     def _factors(self, svd: SVDResult) -> dict:
         return {"components": np.vstack([svd.Vt, np.asarray(svd.shift, dtype=self.objective.dtype)])}
-
-
-def split_shrunk(U, s, Vt, one: float, two: float) -> tuple[NDArray, NDArray, float]:
-    """Factors of U·(s − τ)₊·Vᵀ, τ = √(λ₁λ₂), that share it out so that both ridges cost the same; and that cost."""
-    tau = np.sqrt(one * two)
-    kept = np.maximum(s - tau, 0)
-    tilt = (two / one) ** 0.25
-    root = np.sqrt(kept)
-    return U * (root * tilt).astype(U.dtype), (root / tilt)[:, None].astype(Vt.dtype) * Vt, tau * float(kept.sum())
-
-
-class Shrinkage:
-    """Soft-impute: fill the holes with the present prediction, decompose, shrink; again and again.
-
-    Minimises ½‖X − U·Z‖² over the observed entries plus the nuclear norm (ridge on both sides). Every round minimises a
-    bound that touches the objective, so it never rises.
-
-    References
-    ----------
-    Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices.
-    """
-
-    def __init__(self, objective: Dense, problem: Problem, rng):
-        self.objective, self.problem, self.rng = objective, problem, rng
-        self.left = LeastSquares()
-
-    def begin(self) -> dict:
-        (n, m), k, dtype = self.objective.shape, self.problem.n_components, self.objective.dtype
-        return {"codes": np.zeros((n, k), dtype), "components": np.zeros((k, m), dtype)}
-
-    def step(self, state: dict) -> tuple[dict, float]:
-        filled = np.where(self.objective.weights != 0, self.objective.X, matmul(state["codes"], state["components"]))
-        svd = truncated_svd(filled, self.problem.n_components, rng=self.rng)
-        one, two = ridge_of(self.problem.codes), ridge_of(self.problem.components)
-        U, Z, cost = split_shrunk(svd.U, svd.s, svd.Vt, one, two)  # type: ignore[arg-type]
-        return {"codes": U, "components": Z}, self.objective.value(U, Z) + cost
-
-
-def why_not_shrinkage(objective: Objective, problem: Problem) -> str | None:
-    """Why soft-impute does not fit a problem, in words; None when it does."""
-    if not (isinstance(objective, Dense) and objective.squared):
-        return "singular-value shrinkage needs the squared loss on a dense table"
-    if objective.weights is None or not np.isin(objective.weights, (0, 1)).all():
-        return "singular-value shrinkage is for missing entries without weights"
-    if not (ridge_of(problem.codes) and ridge_of(problem.components)):
-        return "singular-value shrinkage needs the nuclear norm (or ridge on both sides)"
-    if problem.offset or problem.biases:
-        return "singular-value shrinkage has no place for an offset or biases"
-    if problem.n_components > min(objective.shape):
-        return f"singular-value shrinkage has no more than {min(objective.shape)} components"
-    return None

@@ -8,21 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a callback is told after each iteration.
-
-    `objective` is the full objective of the state that is kept if the fit ends here, `change` its relative fall since
-    the iteration before (1 for the first), `seconds` the time since the fit began.
-    """
-
-    iteration: int
-    objective: float
-    change: float
-    seconds: float
-    max_iter: int
-
-
 @dataclass
 class History:
     """Record of a fit, one entry an iteration; ``as_dict()`` is JSON-ready."""

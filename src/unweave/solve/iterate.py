@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from unweave.solve.bar import Bar
 from unweave.solve.checkpoint import Checkpoint
-from unweave.solve.history import History, Progress
+from unweave.solve.history import History
+from unweave.solve.progress import Bar, Progress, warn_user
 from unweave.solve.scheme import Scheme, State
-from unweave.solve.warn import warn_user
 
 Step = Callable[[State], tuple[State, float]]
 

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from unweave.linalg.products import cross, gram, matmul
 from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme
 
 
 class Ritz(NamedTuple):
@@ -112,7 +113,7 @@ def default_block(k: int) -> int:
     return 8 if third <= 8 else min(16 * -(-third // 16), 64)
 
 
-class BlockKrylov:
+class BlockKrylov(Scheme):
     """Top-k eigenpairs of A^T A, A given by ``operator.dot`` and ``operator.tdot``; a scheme of the one loop.
 
     The basis V = [V_1, V_2, ...] spans the Krylov space of A^T A on a random block; T = V^T A^T A V comes out of the
@@ -126,6 +127,8 @@ class BlockKrylov:
     decomposition" (2015); Baglama and Reichel, "Restarted block Lanczos bidiagonalization methods" (2006).
     """
 
+    reuses = ("basis",)  # a step writes behind what the old state has filled
+
     def __init__(
         self, operator, k: int, *, total: float, tol: float = 1e-3, seed: int = 0,
         block: int | None = None, basis: int | None = None,
@@ -135,11 +138,11 @@ class BlockKrylov:
         self.width = min(block or default_block(k), self.size)
         self.limit = min(self.size, max(basis or 6 * k, k + 3 * self.width))
 
-    def pace(self, loop: Loop) -> Loop:
+    def adapt(self, loop: Loop) -> Loop:
         """The loop's limits; when to stop is decided by :meth:`settled`, for the objective may hide the vectors."""
         return replace(loop, tol=None if loop.tol else 0.0)
 
-    def begin(self) -> dict:
+    def begin(self, rng=None) -> dict:
         """A random block, nothing multiplied yet."""
         return {
             # A vector of the basis is a row: what is not filled yet then takes no memory, and products are faster.

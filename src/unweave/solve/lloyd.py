@@ -44,7 +44,7 @@ class Lloyd:
     `place(means, former)` turns the means into the centres that are allowed (see :mod:`unweave.group.kmeans_metrics`);
     by default they are the means. It must be the best choice for the rows of each cluster, or the objective may rise.
 
-    References: S. Lloyd, IEEE Trans. Inf. Theory 28 (1982); for the bounds see `unweave.kernels.lloyd_low` and `_high`.
+    References: S. Lloyd, IEEE Trans. Inf. Theory 28 (1982); for the bounds see `unweave.kernels.lloyd` and `_high`.
 
     >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
     >>> scheme = Lloyd(X, 2)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave import parallel
+from unweave.kernels.lloyd import hamerly_low
 from unweave.kernels.lloyd_high import LANES, decide_direct, decide_product
-from unweave.kernels.lloyd_low import hamerly_low
 from unweave.solve.lloyd_rows import chunk_rows, product_error, row_norms, tiled
 
 DIRECT_SHARE = 0.2  # a distance alone costs about five times its share of a matrix product

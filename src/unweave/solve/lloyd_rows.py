@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave import parallel
-from unweave.kernels.lloyd import own_squares, row_squares
+from unweave.kernels.lloyd import nearest_low, own_squares, row_squares
 from unweave.kernels.lloyd_high import decide_product
-from unweave.kernels.lloyd_low import nearest_low
 
 LOW_WIDTH = 32  # columns up to which a tile of rows beats a matrix product
 
@@ -46,7 +45,7 @@ def padded(centres: np.ndarray) -> np.ndarray:
 
 
 def tiled(centres: np.ndarray) -> np.ndarray:
-    """Centres as :mod:`unweave.kernels.lloyd_low` wants them: an even number, one of them infinitely far if need be.
+    """Centres as :mod:`unweave.kernels.lloyd` wants them: an even number, one of them infinitely far if need be.
 
     >>> tiled(np.array([[1.0, 2.0]]))
     array([[ 1.,  2.,  0.,  0.],

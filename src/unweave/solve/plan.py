@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
-from unweave.solve.closed import ClosedForm, Shrinkage, Spectral, why_not_closed, why_not_shrinkage
+from unweave.solve.closed import ClosedForm, Spectral, why_not_closed
 from unweave.solve.problem import Problem
-from unweave.solve.start import STARTS, choose_start, is_nonnegative, make_start, spread_rows
+from unweave.solve.scheme import FactorScheme
+from unweave.solve.soft_impute import Shrinkage, why_not_shrinkage
+from unweave.solve.start import STARTS, choose_start, first_block, make_start
 from unweave.updates import UPDATES, Half, Proximal, Update
 
 JOINT = ("svd", "power", "shrinkage")
 _ENTRIES_EACH = 5  # observed entries for each unknown below which an unpenalised fit overfits
-SOLVERS = ("auto", *JOINT, *(update.name for update in UPDATES))
 
 
 @dataclass
@@ -45,9 +46,10 @@ class Plan:
 def describe(objective: Objective, problem: Problem) -> str:
     """The problem as a sentence."""
     n, m = objective.shape
-    kind = {"observed": "partly observed table"}.get(type(objective).__name__.lower(), type(objective).__name__.lower())
+    partly = objective.is_sparse and not objective.complete
+    kind = "partly observed table" if partly else "sparse" if objective.is_sparse else "dense"
     kind = "table" if objective.in_blocks else kind
-    data = "" if objective.complete or kind.startswith("partly") else ", partly observed or weighted"
+    data = "" if objective.complete or partly else ", partly observed or weighted"
     blocks = " in blocks" if objective.in_blocks else ""
     return (
         f"{n}×{m} {kind}{blocks}{data} ≈ codes ({problem.codes.name}) · {problem.n_components} components "
@@ -57,17 +59,18 @@ def describe(objective: Objective, problem: Problem) -> str:
 
 def make_plan(
     objective: Objective, problem: Problem, solver: str, init, rng, tol: float | None = None
-) -> tuple[Plan, object, dict]:
+) -> tuple[Plan, FactorScheme, dict]:
     """The plan in words, the scheme that carries it out, and the state it begins with."""
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(SOLVERS)}")
+    known = ("auto", *JOINT, *(update.name for update in UPDATES))
+    if not isinstance(solver, str) or solver not in known:
+        raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(known)}")
     check_init(init)
     joint = _joint(objective, problem, solver, init, rng, tol)
     if joint is not None:
         scheme, title, why = joint
         plan = Plan(describe(objective, problem), title, "", "", "none needed", [*problem.notes, why])
         return plan, scheme, scheme.begin()
-    return _alternating(objective, problem, solver, init, rng)
+    return alternating(objective, problem, solver, init, rng)
 
 
 def _joint(objective, problem: Problem, solver: str, init, rng, tol):
@@ -76,7 +79,7 @@ def _joint(objective, problem: Problem, solver: str, init, rng, tol):
     if solver in ("svd", "power") and closed:
         raise ValueError(f"solver={solver!r} cannot do this problem: {closed}")
     if solver == "shrinkage":
-        if closed is None and problem.codes.name == "ridge":
+        if closed is None and problem.is_nuclear:
             return (
                 ClosedForm(objective, problem, "auto", rng, tol),
                 "singular-value shrinkage",
@@ -84,7 +87,7 @@ def _joint(objective, problem: Problem, solver: str, init, rng, tol):
             )
         if shrink:
             raise ValueError(f"solver='shrinkage' cannot do this problem: {shrink}")
-        return Shrinkage(objective, problem, rng), "singular-value shrinkage", "holes are filled by the prediction"
+        return Shrinkage(objective, problem, rng, tol), "singular-value shrinkage", "holes are filled by the prediction"
     if solver == "power":
         return ClosedForm(objective, problem, "power", rng, tol), "power method with deflation", "as asked"
     given = not isinstance(init, str) and init is not None
@@ -103,8 +106,9 @@ def spectral_words(scheme: Spectral, closed: str, why: str) -> tuple[str, str]:
     return method, f"{why}; the table is only multiplied, being too large to decompose at once or as asked"
 
 
-def _alternating(objective, problem: Problem, solver: str, init, rng):
-    mixtures = problem.components.name in ("hull", "cone")
+def alternating(objective: Objective, problem: Problem, solver: str, init, rng) -> tuple[Plan, Alternate, dict]:
+    """The plan, the scheme and the first state of a fit by alternating half-steps."""
+    mixtures = problem.components.mixes_rows
     if mixtures and (objective.in_blocks or not objective.complete):
         raise ValueError(
             f"components={problem.components.name!r} are mixtures Z = W·X of all rows: X must be one table in memory "
@@ -123,13 +127,11 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
         [*problem.notes, f"start: {why}", *_wild(objective, problem)],
     )  # fmt: skip
     if mixtures:
-        W = np.zeros((problem.n_components, objective.shape[0]), dtype=objective.dtype)
-        W[np.arange(problem.n_components), spread_rows(objective, problem.n_components, rng)] = 1
         of_rows = AlternateMixtures(objective, problem, left, right)
-        return plan, of_rows, of_rows.start_mixing(W)
+        return plan, of_rows, of_rows.begin(rng)
     U, Z = given_start(objective, problem, init) if start == "given" else make_start(objective, problem, start, rng)
-    ahead = left.name == right.name == "coordinate" and objective.complete
-    ahead = ahead and is_nonnegative(problem.codes) and is_nonnegative(problem.components)
+    ahead = left.looks_ahead and right.looks_ahead and objective.complete
+    ahead = ahead and problem.codes.nonnegative and problem.components.nonnegative
     if ahead:
         plan.solver = "alternating half-steps that look ahead (extrapolated)"
     scheme = (Extrapolated if ahead else Alternate)(objective, problem, left, right)
@@ -139,7 +141,7 @@ def _alternating(objective, problem: Problem, solver: str, init, rng):
 def _wild(objective, problem: Problem) -> list[str]:
     """A word of caution where the observed entries are too few to hold the factors down."""
     (n, m), k = objective.shape, problem.n_components
-    held = problem.codes.is_penalty or problem.components.is_penalty or problem.components.name == "fixed"
+    held = problem.codes.is_penalty or problem.components.is_penalty or problem.components.is_fixed
     if objective.complete or held or objective.n_observed >= _ENTRIES_EACH * k * (n + m):
         return []
     share = objective.n_observed / (k * (n + m))
@@ -155,7 +157,7 @@ def _choose_sides(objective, problem: Problem, solver: str) -> tuple[Update, Upd
     refusals: list[str] = []
     for side, model, half in zip(("codes", "components"), _probes(objective, problem), sides(problem), strict=True):
         penalty = getattr(problem, side)
-        if side == "components" and penalty.name in ("hull", "cone", "fixed"):
+        if side == "components" and (penalty.mixes_rows or penalty.is_fixed):
             chosen.append(Proximal())
             continue
         update = choose_update(solver, model, half)
@@ -165,7 +167,7 @@ def _choose_sides(objective, problem: Problem, solver: str) -> tuple[Update, Upd
         if isinstance(update, str):
             raise ValueError(f"{side}={penalty.name!r} cannot be solved with loss={problem.loss.name!r}: {update}")
         chosen.append(update)
-    free_sides = 2 if problem.components.name not in ("hull", "cone", "fixed") else 1
+    free_sides = 1 if problem.components.mixes_rows or problem.components.is_fixed else 2
     if len(refusals) == free_sides:
         raise ValueError(f"solver={solver!r} cannot do this problem: {refusals[0]}")
     return chosen[0], chosen[1]
@@ -178,15 +180,15 @@ def _name_of_start(objective, problem: Problem, init) -> tuple[str, str]:
 
 
 def _right_title(problem: Problem, right: Update) -> str:
-    if problem.components.name == "fixed":
+    if problem.components.is_fixed:
         return "fixed"
-    return f"{right.title} on the weights of the rows" if problem.components.name in ("hull", "cone") else right.title
+    return f"{right.title} on the weights of the rows" if problem.components.mixes_rows else right.title
 
 
 def _probes(objective: Objective, problem: Problem) -> tuple[RowModel, RowModel]:
     """Row models of a tiny piece of the table, to ask updates what they refuse."""
     k, dtype = problem.width, objective.dtype
-    piece = next(iter(objective))[2] if objective.in_blocks else objective  # type: ignore[call-overload]
+    piece = first_block(objective)
     small = piece.take(np.arange(min(2, piece.shape[0]))) or piece
     U = np.ones((small.shape[0], k), dtype=dtype)
     Z = np.ones((k, objective.n_predictions), dtype=dtype)
@@ -209,7 +211,7 @@ def choose_update(solver: str, model: RowModel, half: Half) -> Update | str:
         if refusal is None:
             return update
         reason = reason or refusal
-        if update.name == "proximal" and not named:
+        if update.general and not named:
             reason = refusal
     return reason
 

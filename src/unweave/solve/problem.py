@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from unweave.losses.base import Loss
-from unweave.penalties import Both, L2Ball, Ridge
+from unweave.penalties import Both, L2Ball, Orthonormal, Ridge
 from unweave.penalties.base import Penalty
-from unweave.solve.warn import warn_user
-
-# Losses whose predictions are in the units of the data, so that a row of the table can serve as a component.
-IN_DATA_UNITS = ("squared", "weighted", "huber", "absolute", "kl", "itakura-saito")
+from unweave.solve.progress import warn_user
 
 
 @dataclass(frozen=True)
@@ -46,6 +43,11 @@ class Problem:
         """Rows of Z that are held at one."""
         return [self.n_components] if self.biases else []
 
+    @property
+    def is_nuclear(self) -> bool:
+        """Whether both sides carry a ridge: together they are the nuclear norm of the product U·Z."""
+        return isinstance(self.codes, Ridge) and isinstance(self.components, Ridge)
+
     def with_note(self, note: str, **changes) -> Problem:
         return replace(self, notes=(*self.notes, note), **changes)
 
@@ -63,9 +65,9 @@ def well_posed(problem: Problem) -> Problem:
 def _split_nuclear(problem: Problem) -> Problem:
     for side, other in (("codes", "components"), ("components", "codes")):
         penalty, opposite = getattr(problem, side), getattr(problem, other)
-        if penalty.name != "nuclear":
+        if not penalty.on_product:
             continue
-        if opposite.name not in ("free", "nuclear"):
+        if not (opposite.is_free or opposite.on_product):
             raise ValueError(
                 f"{side}='nuclear' is a penalty on the product U·Z, so the other side must be 'free', "
                 f"not {other}={opposite.name!r}"
@@ -77,7 +79,7 @@ def _split_nuclear(problem: Problem) -> Problem:
 
 
 def _keep_in_ball(problem: Problem, bounded: str, penalised: str) -> Problem:
-    if getattr(problem, bounded).name not in ("free", "nonnegative"):
+    if getattr(problem, bounded).separable_terms() is None:
         side, penalty = getattr(problem, bounded).name, getattr(problem, penalised).name
         raise ValueError(
             f"{penalised}={penalty!r} beside {bounded}={side!r} has no minimum: the {penalised} shrink and the "
@@ -90,18 +92,18 @@ def _keep_in_ball(problem: Problem, bounded: str, penalised: str) -> Problem:
     )
     warn_user(note + f"; say {bounded}='l2-ball' to agree")
     former, ball = getattr(problem, bounded), L2Ball()
-    return problem.with_note(note, **{bounded: ball if former.name == "free" else Both(former, ball)})
+    return problem.with_note(note, **{bounded: Both("nonnegative", ball) if former.nonnegative else ball})
 
 
 def check_size(problem: Problem, n_rows: int, n_columns: int) -> None:
     """Refuse a number of components that the table cannot carry."""
     k, longest = problem.n_components, max(n_rows, n_columns)
-    if problem.codes.name == "one-hot" and k > n_rows:
+    if problem.codes.picks_one and k > n_rows:
         raise ValueError(f"n_samples={n_rows} should be >= n_components={k}: there cannot be more groups than rows")
-    if k > longest and problem.components.name != "fixed":
+    if k > longest and not problem.components.is_fixed:
         raise ValueError(f"n_components={k} is more than the table's longer side ({longest}); use at most {longest}")
     for side, length in (("codes", n_rows), ("components", n_columns)):
-        if getattr(problem, side).name == "orthonormal" and k > length:
+        if isinstance(getattr(problem, side), Orthonormal) and k > length:
             raise ValueError(f"{side}='orthonormal' needs n_components <= {length}, got {k}")
 
 

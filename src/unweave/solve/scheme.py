@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unweave.solve.iterate import Loop
+    from unweave.solve.search import SVDResult
+    from unweave.updates import Update
 
 State = dict  # a flat dict of arrays, scalars and random generators, so that every state can be saved
 
@@ -70,3 +72,18 @@ class Scheme(ABC):
     def finish(self, state: State) -> State:
         """The state to publish, made from the last one of the loop."""
         return state
+
+
+class FactorScheme(Scheme):
+    """A scheme whose finished state holds `components` (and `codes`, where rows are tied together).
+
+    Attributes
+    ----------
+    left : Update
+        The half-step that finds the codes of rows, old and new.
+    svd : SVDResult or None
+        The decomposition that the fit was, once it is finished: certificates and variances come from it.
+    """
+
+    left: Update
+    svd: SVDResult | None = None

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from unweave import parallel
-from unweave.linalg.operators import DenseProduct, as_product, small_gram
+from unweave.data.storage import as_dense
+from unweave.linalg.operators import as_product, small_gram
 from unweave.solve.svd import thin_svd
 
 _SMALL = 250_000  # entries up to which the singular values are computed directly
@@ -29,7 +30,7 @@ def squared_spectrum(X, *, shift: np.ndarray | str | None = None) -> np.ndarray:
         if product.shape[0] * product.shape[1] > _SMALL:
             G, _ = small_gram(product, shift, np.float64)
             return np.maximum(linalg.eigvalsh(G, check_finite=False)[::-1], 0.0)
-        A = product.matrix if isinstance(product, DenseProduct) else product.matrix.toarray()
+        A = as_dense(product.matrix)
         shift = product.column_means() if isinstance(shift, str) else shift
         A = np.asarray(A, dtype=np.float64) - (0.0 if shift is None else np.asarray(shift, dtype=np.float64))
         return linalg.svdvals(A, check_finite=False) ** 2

@@ -1,18 +1,20 @@
-"""Where a fit begins: components (and sometimes codes) from the data, by name or by the planner's choice."""
+"""Choose where a fit begins, and where components that died begin anew.
+
+Components (and sometimes codes) come from the data, by a name the user gave or by the planner's choice.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.linalg.operators import as_product
-from unweave.objectives import Blocks, Dense, Objective, Observed, Sparse
+from unweave.objectives import Objective
 from unweave.objectives.models import Quadratic
 from unweave.penalties.base import Penalty
-from unweave.solve.problem import IN_DATA_UNITS, Problem
+from unweave.solve.problem import Problem
+from unweave.solve.search import SVDResult
 from unweave.solve.svd import choose_method, truncated_svd
-from unweave.solve.triplets import SVDResult
 
 _ROUGH = 4  # blocks of a Krylov space
 _LOOKED_AT = 100  # rows that tell the size of an entry
@@ -21,29 +23,22 @@ STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
 
 def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
     """Name of the start for ``init="auto"``, and why."""
-    data_units = problem.loss.name in IN_DATA_UNITS
+    data_units = problem.loss.in_data_units
     if objective.in_blocks:
-        if problem.codes.name in ("one-hot", "simplex"):
+        if problem.codes.sums_to_one:
             return "rows", "the table comes in blocks, so rows of the first block stand for all"
         return "random", "the table comes in blocks"
-    if data_units and problem.codes.name in ("one-hot", "simplex", "boolean"):
+    if data_units and problem.codes.picks_components:
         return "k-means++", "codes choose among components, so these begin at rows that lie far apart"
-    if problem.components.name in ("hull", "cone"):
+    if problem.components.mixes_rows:
         return "k-means++", "components are mixtures of rows, so they begin at rows that lie far apart"
-    if data_units and is_nonnegative(problem.codes) and is_nonnegative(problem.components):
+    if data_units and problem.codes.nonnegative and problem.components.nonnegative:
         return "nndsvd", "both sides are non-negative"
-    if data_units and problem.codes.name in ("l1", "elastic-net", "sparse", "l1-ball"):
+    if data_units and problem.codes.makes_zeros:
         return "rows", "sparse codes pick from a dictionary, so it begins at rows"
-    if isinstance(objective, Sparse | Observed) and not data_units:
+    if objective.is_sparse and not data_units:
         return "random", "the table is sparse and the loss is not in data units"
     return "svd", "the leading singular vectors are the best free components"
-
-
-def is_nonnegative(penalty: Penalty) -> bool:
-    """Whether a side can hold no negative number."""
-    terms = penalty.separable_terms()
-    named = penalty.name in ("simplex", "one-hot", "boolean")
-    return named or (terms is not None and terms[2]) or penalty.name.startswith("nonnegative")
 
 
 def make_start(
@@ -56,7 +51,8 @@ def make_start(
     if name == "random":
         Z = _random(objective, problem, rng)
     elif name == "rows":
-        Z = row_mixture(objective, rng.choice(_reachable(objective), k, replace=k > _reachable(objective)))
+        n = first_block(objective).shape[0]
+        Z = row_mixture(objective, rng.choice(n, k, replace=k > n))
     elif name == "k-means++":
         Z = row_mixture(objective, spread_rows(objective, k, rng))
     elif name == "nndsvd":
@@ -105,66 +101,49 @@ def _offset(objective: Objective, problem: Problem) -> NDArray:
     """The best constant prediction of every column (zeros when the problem has no offset)."""
     if not problem.offset:
         return np.zeros(objective.n_predictions)
-    if not isinstance(objective, Dense):  # stored entries only: the squared loss, whose constants are means
-        return column_means(objective)
-    seen = np.ones(objective.shape, bool) if objective.weights is None else objective.weights != 0
-    X = np.where(seen, objective.X, np.nan)
-    return problem.loss.constants(X)
+    if objective.is_sparse or objective.in_blocks:  # only the squared loss, whose constants are means
+        return objective.column_means()
+    X, seen = objective.dense_rows(0, objective.shape[0])
+    return problem.loss.constants(X if seen is None else np.where(seen != 0, X, np.nan))
 
 
 def _random(objective: Objective, problem: Problem, rng) -> NDArray:
     shape = (problem.n_components, objective.n_predictions)
     Z = rng.standard_normal(shape) / np.sqrt(max(1, problem.n_components))
-    if problem.loss.name in IN_DATA_UNITS:
+    if problem.loss.in_data_units:
         Z *= _root_of_size(objective)
-    return np.abs(Z) if is_nonnegative(problem.components) else Z
+    return np.abs(Z) if problem.components.nonnegative else Z
 
 
 def _root_of_size(objective: Objective) -> float:
     """The root of the size of an entry, to a power of two: codes and components share the units of the table."""
-    if isinstance(objective, Blocks):
-        return _root_of_size(next(iter(objective))[2])
-    X, seen = objective.dense_rows(0, min(objective.shape[0], _LOOKED_AT))
+    first = first_block(objective)
+    X, seen = first.dense_rows(0, min(first.shape[0], _LOOKED_AT))
     size = float(np.abs(X if seen is None else X[seen != 0]).mean(dtype=np.float64)) if X.size else 0.0
     return 2.0 ** round(np.log2(size) / 2) if 0 < size < np.inf else 1.0
 
 
-def _reachable(objective: Objective) -> int:
-    """Rows that a start may look at."""
-    return objective.bounds[1] if isinstance(objective, Blocks) else objective.shape[0]
+def first_block(objective: Objective) -> Objective:
+    """What a start may look at: the first block of a table in blocks, else all of it."""
+    return next(objective.blocks())[2]
 
 
 def row_mixture(objective: Objective, rows: NDArray) -> NDArray:
     """Those rows of the table; entries that are not observed take the column's mean."""
-    if isinstance(objective, Blocks):
-        return row_mixture(next(iter(objective))[2], rows)
+    objective = first_block(objective)
     picked, missing = [], []
     for i in rows:
         x, seen = objective.dense_rows(int(i), int(i) + 1)
         picked.append(x[0])
         missing.append(np.zeros(x.shape[1], bool) if seen is None else seen[0] == 0)
     Z, holes = np.array(picked), np.array(missing)
-    return np.where(holes, column_means(objective), Z) if holes.any() else Z
-
-
-def column_means(objective: Objective) -> NDArray:
-    """Mean of the observed entries of every column, 0 where there is none."""
-    if isinstance(objective, Observed):
-        X = objective.X
-        sums, counts = np.asarray(X.sum(axis=0)).ravel(), np.bincount(X.indices, minlength=X.shape[1])
-    elif isinstance(objective, Dense) and objective.weights is not None:
-        seen = objective.weights != 0
-        sums, counts = np.where(seen, objective.X, 0).sum(axis=0, dtype=np.float64), seen.sum(axis=0)
-    else:
-        return np.asarray(objective.X.mean(axis=0)).ravel()
-    return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)
+    return np.where(holes, objective.column_means(), Z) if holes.any() else Z
 
 
 def spread_rows(objective: Objective, k: int, rng) -> NDArray:
     """k-means++ under the problem's own loss: each next row is drawn in proportion to its loss so far."""
-    n = _reachable(objective)
-    if isinstance(objective, Blocks):
-        return spread_rows(next(iter(objective))[2], k, rng)
+    objective = first_block(objective)
+    n = objective.shape[0]
     chosen = [int(rng.integers(n))]
     least = np.full(n, np.inf)
     while len(chosen) < k:
@@ -202,36 +181,29 @@ def _leading(objective: Objective, X, rank: int, rng, *, codes: bool = False) ->
 
     On MovieLens-100K the exact ones took two thirds of a fit and saved no sweep.
     """
-    if isinstance(objective, Observed) and choose_method(as_product(X), rank) != "full":
+    if objective.is_sparse and not objective.complete and choose_method(as_product(X), rank) != "full":
         return truncated_svd(X, rank, method="krylov", max_iter=_ROUGH, rng=rng, codes=codes)
     return truncated_svd(X, rank, rng=rng, codes=codes)
 
 
 def _centred(objective: Objective, offset: NDArray):
     """A table whose leading directions are those the loss wants first."""
-    if isinstance(objective, Sparse):
-        return objective.product
-    if isinstance(objective, Observed):
-        from unweave.linalg.sparse import SparseProduct
-
-        X = objective.X
-        left = (X.data - offset[X.indices]).astype(X.dtype) if offset.any() else X.data
-        return SparseProduct(sp.csr_array((left, X.indices, X.indptr), shape=X.shape))
-    assert isinstance(objective, Dense)
-    if objective.loss.name in IN_DATA_UNITS:
-        if objective.weights is None and not offset.any():
-            return objective.X
-        means = offset if offset.any() else np.zeros(objective.shape[1])
-        fill = column_means(objective) - means
-        shifted = objective.X - means
-        if objective.weights is not None:
-            shifted = np.where(objective.weights != 0, shifted, fill)
+    if objective.is_sparse:
+        return objective.matrix if objective.complete else as_product(objective.shifted(offset).X)
+    if objective.loss.in_data_units:
+        X, seen = objective.dense_rows(0, objective.shape[0])
+        if seen is None and not offset.any():
+            return X
+        shifted = X - offset
+        if seen is not None:
+            shifted = np.where(seen != 0, shifted, objective.column_means() - offset)
         return np.ascontiguousarray(shifted, dtype=objective.dtype)
     # Any other loss: its steepest descent from the constant prediction.
     prediction = np.broadcast_to(offset, (objective.shape[0], objective.n_predictions)).astype(objective.dtype)
-    slope = -objective.loss.gradient(objective.X, prediction)
-    if objective.weights is not None:
-        slope *= objective.expand(objective.weights)
+    X, seen = objective.dense_rows(0, objective.shape[0])
+    slope = -objective.loss.gradient(X, prediction)
+    if seen is not None:
+        slope *= objective.expand(seen)
     return np.ascontiguousarray(slope, dtype=objective.dtype)
 
 
@@ -256,3 +228,26 @@ def _nndsvd(objective: Objective, k: int, rng) -> tuple[NDArray, NDArray]:
     U[:, rank:] *= rng.random((n, k - rank), dtype=np.float64)
     Z[rank:] *= rng.random((k - rank, m), dtype=np.float64)
     return U, Z
+
+
+def reseed(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> NDArray:
+    """Z with every component that no row uses moved to a row that is fitted badly.
+
+    A component whose codes are all zero adds nothing to the prediction, so moving it changes nothing now and gives the
+    next half-step something to use. Penalised sides are left alone: there a component may vanish on purpose.
+    """
+    if problem.codes.is_penalty or problem.components.is_penalty or not problem.loss.in_data_units:
+        return Z
+    if objective.in_blocks or problem.components.mixes_rows or not problem.components.separable:
+        return Z
+    dead = [t for t in range(problem.n_components) if not U[:, t].any()]
+    if not dead:
+        return Z
+    Z = Z.copy()
+    worst = np.argsort(-objective.row_values(U, Z), kind="stable")[: len(dead)]
+    for t, i in zip(dead, worst, strict=False):
+        row, seen = objective.dense_rows(int(i), int(i) + 1)
+        target = row[0] - (0 if problem.codes.picks_one else U[i] @ Z)
+        target = target if seen is None else np.where(seen[0] != 0, target, Z[t])
+        Z[t] = problem.components.prox(np.ascontiguousarray(target[None], dtype=Z.dtype), 0.0)[0]
+    return Z

@@ -6,12 +6,11 @@ import numpy as np
 from scipy import linalg
 
 from unweave import parallel
-from unweave.linalg.operators import DenseProduct, Shifted, as_product, small_gram
+from unweave.data.storage import as_dense
+from unweave.linalg.operators import Shifted, as_product, small_gram
 from unweave.linalg.products import matmul
 from unweave.solve.iterate import Loop, iterate
-from unweave.solve.power import seed_of
-from unweave.solve.search import Search
-from unweave.solve.triplets import SVDResult, unit_columns
+from unweave.solve.search import Search, SVDResult, seed_of, unit_columns
 
 _FULL = 250_000  # entries up to which LAPACK is fast enough to be the first choice
 _GRAM_DENSE = 3000  # shorter side up to which the Gram and its eigenvectors are affordable
@@ -75,7 +74,7 @@ def truncated_svd(
         else:
             search = Search(product, k, shift, chosen, tol, seed_of(rng))
             loop = Loop(max_iter or 200, ending="out of blocks")
-            state, _ = iterate(search.step, search.begin(), search.pace(loop), settled=search.settled)
+            state, _ = iterate(search, search.begin(), search.adapt(loop))
             result = search.result(state, codes)
     return with_signs(result, product.dtype)
 
@@ -86,7 +85,7 @@ def choose_method(product, k: int) -> str:
     short = min(n, m)
     if n * m <= _FULL:
         return "full"
-    limit = _GRAM_DENSE if isinstance(product, DenseProduct) else _GRAM_SPARSE
+    limit = _GRAM_DENSE if product.is_dense else _GRAM_SPARSE
     return "gram" if short <= limit or 5 * k >= short else "krylov"
 
 
@@ -139,8 +138,8 @@ def _by_gram(product, k: int, shift, codes: bool, *, rescue: bool) -> SVDResult:
     n, m = product.shape
     single = product.dtype == np.float32
     G, shift = small_gram(product, shift)
-    values, E = top_eigen(G, k, rough=single and isinstance(product, DenseProduct))
-    if single and isinstance(product, DenseProduct) and values[-1] < 1e-3 * values[0]:
+    values, E = top_eigen(G, k, rough=single and product.is_dense)
+    if single and product.is_dense and values[-1] < 1e-3 * values[0]:
         G, shift = small_gram(product, shift, np.float64)
         values, E = top_eigen(G, k)
     if rescue and values[-1] < 1e-8 * values[0] and float(n) * m * min(n, m) <= _FULL_WORK:
@@ -159,8 +158,7 @@ def _by_gram(product, k: int, shift, codes: bool, *, rescue: bool) -> SVDResult:
 
 def _by_lapack(product, k: int, shift, codes: bool) -> SVDResult:
     """All singular values to machine precision: small matrices, and spectra that the Gram cannot resolve."""
-    A = product.matrix if isinstance(product, DenseProduct) else product.matrix.toarray()
-    A = np.asarray(A, dtype=np.float64)
+    A = np.asarray(as_dense(product.matrix), dtype=np.float64)
     shift = product.column_means() if isinstance(shift, str) else shift
     A = A if shift is None else A - np.asarray(shift, dtype=np.float64)
     U, s, Vt = thin_svd(A, codes)

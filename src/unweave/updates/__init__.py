@@ -13,7 +13,7 @@ from unweave.updates.reweighted import Reweighted
 from unweave.updates.starts import first_rows
 
 # In order of preference: the first that does not refuse is taken.
-UPDATES: tuple[Update, ...] = (
+UPDATES: list[Update] = [
     Nearest(),
     Flip(),
     Procrustes(),
@@ -26,6 +26,27 @@ UPDATES: tuple[Update, ...] = (
     Proximal(),
     Mirror(),
     ProjectedLeastSquares(),
-)
+]
 
-__all__ = ["UPDATES", "Effort", "Half", "Update", "first_rows", *(type(update).__name__ for update in UPDATES)]
+__all__ = [
+    "UPDATES",
+    "Effort",
+    "Half",
+    "Update",
+    "first_rows",
+    "register",
+    *(type(update).__name__ for update in UPDATES),
+]
+
+
+def register(kind: type[Update]) -> type[Update]:
+    """Make an update of your own known: ``solver="name"`` finds it, and the planner prefers it wherever it can work.
+
+    Use it as a decorator of the class; ``docs/contributing.md`` shows one.
+    """
+    taken = [update.name for update in UPDATES if type(update) is not kind]
+    if not kind.name or kind.name in taken:
+        raise ValueError(f"an update needs a name of its own, got {kind.name!r}; taken are {', '.join(taken)}")
+    if kind not in map(type, UPDATES):
+        UPDATES.insert(0, kind())
+    return kind

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.penalties.base import Penalty
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a half-step may work: `sweeps` inner iterations at most; a row is done when it moves less than `tol`
-    times its largest entry (0: never), or less than `drop` times its first move (coordinate descent only). With a `tol`
-    the row is wanted to the end, however it is found: coordinate descent then ends exactly."""
+    """How long a half-step may work.
+
+    It makes at most `sweeps` inner iterations. A row is done when it moves less than `tol` times its largest entry (0:
+    never), or less than `drop` times its first move (coordinate descent only). With a `tol` above 0 coordinate descent
+    ends with the exact minimum of every row.
+    """
 
     sweeps: int = 10
     tol: float = 0.0
@@ -42,7 +46,7 @@ class Half:
     @property
     def terms(self) -> tuple[float, float, bool] | None:
         """(ℓ1, ridge, non-negative) when the penalty is that on every entry alike, else None."""
-        if self.exempt and self.penalty.name != "free":
+        if self.exempt and not self.penalty.is_free:
             return None
         return self.penalty.separable_terms()
 
@@ -78,10 +82,24 @@ class Half:
 
 
 class Update:
-    """One way to improve F. `name` is what ``solver=`` takes; `title` reads in a plan."""
+    """One way to improve F.
+
+    Attributes
+    ----------
+    name : what ``solver=`` takes
+    title : how it reads in a plan
+    looks_ahead : whether a fit that alternates it on both non-negative sides may extrapolate
+    general : whether it can do every half-step, so that its refusal is the one to tell
+    """
 
     name = ""
     title = ""
+    looks_ahead = False
+    general = False
+
+    def fit_effort(self, objective: Objective) -> Effort:
+        """Inner iterations within a fit: more where they are cheap against the product that set them up."""
+        return Effort(sweeps=2) if objective.loss.zeros_in_sums else Effort(sweeps=8)
 
     def refuses(self, model: RowModel, half: Half) -> str | None:
         """Why this update cannot do the half-step, in words; None when it can."""

@@ -8,7 +8,7 @@ from unweave.linalg import coordinate as shared
 from unweave.linalg import entries as kernels
 from unweave.linalg import nnls as exact
 from unweave.objectives.models import Entries
-from unweave.updates.base import Update
+from unweave.updates.base import Effort, Update
 
 _ROUGH = 20  # sweeps, and one for each component, after which the exact method is the faster way to go on
 
@@ -29,6 +29,10 @@ class Coordinate(Update):
 
     name = "coordinate"
     title = "coordinate descent (HALS)"
+    looks_ahead = True
+
+    def fit_effort(self, objective):
+        return Effort(sweeps=2) if objective.is_sparse and objective.complete else Effort(sweeps=20, drop=0.01)
 
     def refuses(self, model, half):
         if model.kind not in ("quadratic", "entries"):

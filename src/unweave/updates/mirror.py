@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.penalties import Simplex
 from unweave.updates.base import Update, no_worse
 from unweave.updates.descent import descend
 
@@ -24,7 +25,7 @@ class Mirror(Update):
     title = "mirror descent (multiplicative weights)"
 
     def refuses(self, model, half):
-        if half.penalty.name != "simplex":
+        if not isinstance(half.penalty, Simplex):
             return f"mirror descent needs a simplex constraint, not {half.penalty.name!r}"
         return None
 

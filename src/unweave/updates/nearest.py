@@ -6,6 +6,7 @@ import numpy as np
 
 from unweave.linalg import entries as kernels
 from unweave.objectives.models import Entries, Quadratic
+from unweave.penalties import Boolean, OneHot
 from unweave.updates.base import Update
 
 
@@ -16,7 +17,7 @@ class Nearest(Update):
     title = "nearest component"
 
     def refuses(self, model, half):
-        if half.penalty.name != "one-hot" or half.transposed:
+        if not isinstance(half.penalty, OneHot) or half.transposed:
             return f"the nearest component needs one-hot codes, not {half.penalty.name!r}"
         return None
 
@@ -46,7 +47,7 @@ class Flip(Update):
     _ENUMERATED = 8
 
     def refuses(self, model, half):
-        if half.penalty.name != "boolean":
+        if not isinstance(half.penalty, Boolean):
             return f"bit flips need a Boolean side, not {half.penalty.name!r}"
         if not model.separable:
             return "bit flips need a loss with one prediction a column"

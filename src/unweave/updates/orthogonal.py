@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.penalties import Orthonormal
 from unweave.updates.base import Update
 
 
@@ -19,7 +20,7 @@ class Procrustes(Update):
     title = "Procrustes rotation"
 
     def refuses(self, model, half):
-        if half.penalty.name != "orthonormal":
+        if not isinstance(half.penalty, Orthonormal):
             return f"a Procrustes rotation needs an orthonormal side, not {half.penalty.name!r}"
         if model.kind != "quadratic":
             return "a Procrustes rotation needs the squared loss with every entry observed"

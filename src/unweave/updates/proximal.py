@@ -21,11 +21,10 @@ class Proximal(Update):
 
     name = "proximal"
     title = "accelerated proximal gradient"
+    general = True
 
     def refuses(self, model, half):
-        terms = half.terms
-        keeps_sign = half.penalty.name in ("simplex", "one-hot", "boolean", "fixed") or (terms is not None and terms[2])
-        keeps_sign = keeps_sign or half.penalty.name.startswith("nonnegative")
+        keeps_sign = half.penalty.nonnegative or half.penalty.is_fixed
         if model.nonnegative and not keeps_sign:
             return (
                 "the loss needs predictions that are not negative: use 'nonnegative', 'simplex' or another "

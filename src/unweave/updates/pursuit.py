@@ -6,6 +6,7 @@ import numpy as np
 
 from unweave.linalg.pursuit import greedy_rows, pursuit_gram
 from unweave.objectives.models import Entries
+from unweave.penalties import Sparse
 from unweave.updates.base import Update, no_worse
 
 
@@ -24,7 +25,7 @@ class Pursuit(Update):
     title = "orthogonal matching pursuit"
 
     def refuses(self, model, half):
-        if half.penalty.name != "sparse" or half.transposed:
+        if not isinstance(half.penalty, Sparse) or half.transposed:
             return f"matching pursuit needs s-sparse codes, not {half.penalty.name!r}"
         if model.kind not in ("quadratic", "entries"):
             return "matching pursuit needs the squared loss"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.data.readers.mutate import mutated, read_bytes, reads_or_refuses
-from unweave.data.readers.options import Options
-from unweave.data.readers.source import ReadError, Source
+from tests.data.broken_files import broken, reads_or_refuses
+from tests.data.helpers import read_bytes
+from unweave.data.readers.source import Options, ReadError, Source
 from unweave.data.readers.text import count_words, looks_like, read_text
 
 PARAGRAPHS = "Bees make honey.\n\nHoney is what\nbees make.\n\n\nThe bear eats honey.\n"
@@ -113,9 +113,9 @@ def test_no_documents():
 
 
 @settings(max_examples=60)
-@given(mutated(PARAGRAPHS.encode(), LINES.encode()))
+@given(broken(PARAGRAPHS.encode(), LINES.encode()))
 def test_damaged_files(data):
-    reads_or_refuses(read_text, data)
+    reads_or_refuses(data, "text")
 
 
 def test_looks_like():

@@ -11,8 +11,7 @@ import pytest
 
 from unweave.data.readers.source import ReadError
 from unweave.data.text import documents
-from unweave.data.text.documents import Batch, check_encoding, documents_of
-from unweave.data.text.joining import Cutting, join_batch
+from unweave.data.text.documents import Batch, Cutting, check_encoding, documents_of, join_batch
 
 
 def texts(raw, source="text", encoding="utf-8", errors="strict"):

@@ -1,1 +1,1 @@
-"""One file a verb; each has ``run(settings) -> exit code``."""
+"""Run the verbs of the command line, one file per verb; each has ``run(settings) -> exit code``."""

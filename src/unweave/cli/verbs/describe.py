@@ -1,4 +1,4 @@
-"""``unweave describe``: what is in a file, and which job it suggests."""
+"""Run ``unweave describe``: say what is in a file and which job it suggests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table
 from unweave.data.named import NamedTable
@@ -13,7 +14,7 @@ from unweave.data.named import NamedTable
 _SHOWN = 12
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     table = read_table(settings, speaker)
     job, why = suggest(table)
@@ -30,7 +31,7 @@ def run(settings) -> int:
 
 
 def suggest(table: NamedTable) -> tuple[str, str]:
-    """(job, why): what people usually want of such a table."""
+    """Suggest (job, why): what people usually want of such a table."""
     if table.kind == "ratings" or table.missing == "zeros":
         return "complete", "most ratings are unknown"
     if table.kind in ("text", "counts"):
@@ -55,7 +56,7 @@ def share_missing(table: NamedTable) -> float:
 
 
 def facts_of(table: NamedTable) -> dict[str, Any]:
-    """A few numbers about the whole table."""
+    """Collect a few numbers about the whole table."""
     cells = float(np.prod(table.shape)) or 1.0
     facts: dict[str, Any] = {"missing": f"{share_missing(table):.2%} of the entries"}
     if table.sparse:
@@ -79,7 +80,7 @@ def _bytes(n: float) -> str:
 
 
 def columns_of(table: NamedTable) -> list[list[str]]:
-    """One line for each of the first columns: name, type, share missing, least, mean, most."""
+    """Collect one line for each of the first columns: name, type, share missing, least, mean, most."""
     names = table.columns or [f"column {j + 1}" for j in range(table.shape[1])]
     return [[name, *_column(table, j)] for j, name in enumerate(names[:_SHOWN])]
 

@@ -1,30 +1,30 @@
-"""``unweave group``: rows that are alike."""
+"""Run ``unweave group``: put rows that are alike into groups."""
 
 from __future__ import annotations
 
-from unweave.cli.choose import silhouette, wanted
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, finish, holes, read_known, read_line
+from unweave.cli.work import Job, asked_count, finish, holes, read_known, read_line
 from unweave.cli.work import ready as make_ready
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     return finish(job(settings, speaker))
 
 
-def job(settings, speaker: Speaker) -> Job:
-    """k-means, on columns brought to one scale."""
+def job(settings: Settings, speaker: Speaker) -> Job:
+    """Fit k-means to columns brought to one scale."""
     from unweave import KMeans
 
     table = read_known(settings, speaker, "give --missing none if what is not stored is zero")
     ready, recipe, prepared = make_ready(settings, speaker, table)
-    k = wanted(settings.k, ready, lambda t: silhouette(t, t.missing), ready.shape[0], speaker.note)
+    k = asked_count(settings, ready, ready.shape[0])
     model = KMeans(k, random_state=settings.seed, missing=ready.missing)
     lines = [
         read_line(settings),
         prepared,
-        f"model = unweave.KMeans({k}, random_state={settings.seed}{holes(ready)}).fit(ready)",
+        f"model = unweave.KMeans({k!r}, random_state={settings.seed}{holes(ready)}).fit(ready)",
         "groups = model.labels_",
     ]
-    return Job(settings, speaker, table, ready, recipe, model, k, lines)
+    return Job(settings, speaker, table, ready, recipe, model, lines)

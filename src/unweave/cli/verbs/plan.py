@@ -1,31 +1,33 @@
-"""``unweave plan``: which method would run, why, and what it would cost; nothing is written."""
+"""Run ``unweave plan``: say which method would run, why, and what it would cost; nothing is written."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
 
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 from unweave.cli.verbs.describe import _bytes, suggest
-from unweave.cli.work import read_table
+from unweave.cli.work import Job, count_of, read_table, say_choice
 
 _TRIAL = 4  # iterations that are run to see how long one takes
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
+    silent = Speaker(Settings("plan", quiet=True))
     chosen = settings.job
     if not chosen:
-        chosen, why = suggest(read_table(settings, Speaker(SimpleNamespace(quiet=True, as_json=False))))
+        chosen, why = suggest(read_table(settings, silent))
         speaker.note(f"job: {chosen} ({why})")
-    asked = SimpleNamespace(**{**vars(settings), "verb": chosen, "scale": "auto", "seed": 0})
-    job = import_module(f"unweave.cli.verbs.{chosen}").job(asked, speaker)
+    job = import_module(f"unweave.cli.verbs.{chosen}").job(replace(settings, verb=chosen), speaker)
     job.model.set_params(verbose=False)
     most = job.model.max_iter or job.model._default_max_iter()
-    with Speaker(SimpleNamespace(quiet=True, as_json=False)).hearing():
+    with silent.hearing():
         job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(job.ready)
+    say_choice(job)
     seconds, done = float(job.model.history_.seconds[-1]), len(job.model.history_)
     one = seconds / done if done == 1 else float(np.diff(job.model.history_.seconds).min())  # the first one warms up
     stopped = "callback" in job.model.history_.stopped
@@ -33,17 +35,17 @@ def run(settings) -> int:
     speaker.line(str(job.model.plan_))
     speaker.line(f"Memory: about {_bytes(needed)} for the table, the factors and room to work in")
     if stopped:
-        speaker.line(f"Time: {one:.3g} s an iteration (measured), at most {most} iterations: under {one * most:.3g} s")
+        speaker.line(f"Time: {one:.3g} s per iteration (measured), at most {most} iterations: under {one * most:.3g} s")
     else:
         speaker.line(f"Time: {seconds:.3g} s (measured: it was done after {done} iterations)")
-    speaker.result({"verb": "plan", "file": str(settings.file), "job": chosen, "components": job.k,
+    speaker.result({"verb": "plan", "file": str(settings.file), "job": chosen, "components": count_of(job.model),
                     "model": type(job.model).__name__, "plan": job.model.plan_.as_dict(), "bytes": needed,
                     "seconds_an_iteration": one, "max_iter": most if stopped else done})  # fmt: skip
     return 0
 
 
-def memory(job) -> int:
-    """Bytes of the table, twice the factors, and one block of rows to work in."""
+def memory(job: Job) -> int:
+    """Estimate the bytes of the table, twice the factors, and one block of rows to work in."""
     X, (n, m) = job.ready.X, job.ready.shape
     if job.ready.sparse:
         table = 2 * (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)  # by rows and by columns
@@ -51,4 +53,4 @@ def memory(job) -> int:
         table = X.nbytes * (2 if job.ready.missing else 1)
     else:
         table = 16 * n * m
-    return int(table + 2 * 8 * job.k * (n + m) + 8 * min(n, 4096) * m)
+    return int(table + 2 * 8 * count_of(job.model) * (n + m) + 8 * min(n, 4096) * m)

@@ -1,4 +1,4 @@
-"""``unweave recommend``: the best items for users of a saved model, by id."""
+"""Run ``unweave recommend``: list the best items for users of a saved model, by id."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from unweave.cli.models import open_model
+from unweave.cli.options import Settings
+from unweave.cli.output import open_model
 from unweave.cli.say import Speaker
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     model, _, _ = open_model(settings.model)
     if not hasattr(model, "recommend"):
@@ -36,7 +37,7 @@ def run(settings) -> int:
 
 
 def _ids(texts: list[str], ids: np.ndarray | None) -> list[Any]:
-    """Ids as the model knows them, or positions from 0; one that is not known stays, for the model to name."""
+    """Look ids up as the model knows them, or read positions; one that is not known stays, for the model to name."""
     if ids is None:
         wrong = next((text for text in texts if not text.isdecimal()), None)
         if wrong is not None:
@@ -47,6 +48,6 @@ def _ids(texts: list[str], ids: np.ndarray | None) -> list[Any]:
 
 
 def _listed(items: np.ndarray, scores: np.ndarray) -> list[tuple[Any, float]]:
-    """Items and scores of one user, without the marks of a short list."""
+    """Return items and scores of one user, without the marks of a short list."""
     pairs = zip(items.tolist(), scores.tolist(), strict=True)
     return [(item, score) for item, score in pairs if np.isfinite(score)]

@@ -1,13 +1,13 @@
-"""``unweave report``: the page of a saved model, written anew."""
+"""Run ``unweave report``: write the page of a saved model anew."""
 
 from __future__ import annotations
 
-from unweave.cli.models import open_model
-from unweave.cli.output import write_text
+from unweave.cli.options import Settings
+from unweave.cli.output import open_model, write_text
 from unweave.cli.say import Speaker
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     from unweave import report
 
     speaker = Speaker(settings)

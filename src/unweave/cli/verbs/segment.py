@@ -1,4 +1,4 @@
-"""``unweave segment``: a picture in segments, each in its mean colour."""
+"""Run ``unweave segment``: draw a picture in segments, each in its mean colour."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 from unweave.data.atomic import replace_file
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     from unweave.group.images import segment
     from unweave.report.png import encode
 
@@ -41,7 +42,7 @@ def run(settings) -> int:
 
 
 def _pixels(path: Path) -> NDArray[np.uint8]:
-    """Red, green and blue; transparency is dropped."""
+    """Read red, green and blue; transparency is dropped."""
     from PIL import Image
 
     try:
@@ -54,7 +55,7 @@ def _pixels(path: Path) -> NDArray[np.uint8]:
 
 
 def _means(pixels: NDArray, labels: NDArray) -> tuple[NDArray[np.uint8], NDArray]:
-    """Mean colour and share of every segment."""
+    """Average the colour of every segment, and take its share."""
     flat, k = labels.ravel(), int(labels.max()) + 1
     counts = np.bincount(flat, minlength=k)
     sums = [np.bincount(flat, pixels[:, :, c].ravel(), k) for c in range(3)]

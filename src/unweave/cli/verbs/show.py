@@ -1,18 +1,18 @@
-"""``unweave show``: a saved model in the terminal."""
+"""Run ``unweave show``: show a saved model in the terminal."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from unweave.cli.models import names_of, open_model
-from unweave.cli.output import numbered_as
+from unweave.cli.options import Settings
+from unweave.cli.output import names_of, numbered_as, open_model
 from unweave.cli.say import Speaker
 from unweave.cli.work import finite
 
 _MOST = 20
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     model, recipe, extra = open_model(settings.model)
     Z = np.asarray(model.components_, dtype=np.float64)

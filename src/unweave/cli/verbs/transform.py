@@ -1,21 +1,29 @@
-"""``unweave transform``: codes of the rows of another file, under a saved model."""
+"""Run ``unweave transform``: find the codes, groups or fills of the rows of another file, under a saved model."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
-from unweave.cli.models import names_of, open_model
-from unweave.cli.output import codes_frame, groups_frame, without_formulas, write_frame
+from unweave.cli.options import Settings
+from unweave.cli.output import (
+    codes_frame,
+    filled_frame,
+    groups_frame,
+    names_of,
+    open_model,
+    without_formulas,
+    write_frame,
+)
 from unweave.cli.say import Speaker
 from unweave.cli.work import read_table, stem
 from unweave.data.named import NamedTable
 
 
-def run(settings) -> int:
+def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     model, recipe, extra = open_model(settings.model)
     table = read_table(_as_fitted(settings, extra), speaker)
@@ -26,7 +34,9 @@ def run(settings) -> int:
     ready = table if recipe is None else recipe.apply(table)
     names = table.rows or [str(i + 1) for i in range(table.shape[0])]
     with speaker.hearing():
-        if hasattr(model, "labels_"):
+        if hasattr(model, "imputations"):
+            frame = filled_frame(model, table)
+        elif hasattr(model, "labels_"):
             frame = groups_frame(model, ready, names)
         else:
             frame = codes_frame(model, model.transform(ready), names)
@@ -41,15 +51,14 @@ def run(settings) -> int:
     return 0
 
 
-def _as_fitted(settings, extra: dict) -> SimpleNamespace:
-    """Documents told apart as they were for the fit, and every word counted: later the model's own are picked."""
+def _as_fitted(settings: Settings, extra: dict) -> Settings:
+    """Tell documents apart as for the fit, and count every word: later the model's own are picked."""
     lines = extra.get("lines") if settings.lines is None else settings.lines
-    every = {"stop_words": "none", "min_documents": 1, "max_words": sys.maxsize}
-    return SimpleNamespace(**{**vars(settings), **every, "lines": lines})
+    return replace(settings, stop_words="none", min_documents=1, max_words=sys.maxsize, lines=lines)
 
 
 def _known_words(table: NamedTable, words: list[str], speaker: Speaker) -> NamedTable:
-    """The table with the words of the model for columns: others are passed over, those that are not there are zero."""
+    """Take the words of the model for columns: others are passed over, those that are not there are zero."""
     from unweave.data import text as tx
 
     columns = tx.columns_of(tx.numbered(words), table.columns or [])

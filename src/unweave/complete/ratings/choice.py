@@ -32,7 +32,7 @@ from unweave.data.arguments import generator, number, whole
 from unweave.data.hold_out import draw_out, part
 from unweave.objectives import Observed
 from unweave.objectives.observed import observed
-from unweave.select.chosen import Choice
+from unweave.select.choose import Choice
 from unweave.solve.alternate import Alternate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.scheme import State

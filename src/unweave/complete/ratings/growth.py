@@ -12,7 +12,7 @@ from unweave.complete.ids import find, objects
 from unweave.complete.ratings.drift import Calendar, entry_times
 from unweave.complete.ratings.features import ids_of, same_width, table_of
 from unweave.complete.ratings.side_information import FeatureMap, SideInformation, SideRecords, with_constant
-from unweave.factorization.door import reopen_table
+from unweave.objectives.opening import reopen_table
 
 
 class Grown(NamedTuple):

@@ -19,12 +19,12 @@ from unweave.complete.recommend import Recommends
 from unweave.complete.who import NewUser, aligned, is_table, named
 from unweave.data.atomic import need_place
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.door import open_table, reopen_table
 from unweave.factorization.run import fitting
 from unweave.judge.matching import matched
 from unweave.objectives.observed import observed
+from unweave.objectives.opening import open_table, reopen_table
 from unweave.parallel import single_blas
-from unweave.solve.warn import warn_user
+from unweave.solve.progress import warn_user
 
 _SWEEPS, _PASSES, _DRAWS = 50, 200, 300  # most iterations of least squares, of descent, of a sampler
 _OPTIONAL = (

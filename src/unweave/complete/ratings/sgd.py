@@ -21,9 +21,10 @@ from unweave.complete.ratings.least_squares import CountedAlternate
 from unweave.complete.ratings.side_information import SideRecords
 from unweave.complete.ratings.units import Units
 from unweave.data.arguments import number, whole
+from unweave.data.hold_out import hold_out
 from unweave.kernels.sgd import descend_block
 from unweave.objectives import Observed
-from unweave.objectives.observed import hold_out, observed
+from unweave.objectives.observed import observed
 from unweave.parallel import run
 from unweave.solve.iterate import Loop
 from unweave.solve.scheme import Scheme, State
@@ -94,8 +95,9 @@ class Descent(Scheme):
         self.problem, self.counted, self.how = counted.problem, counted, how
         self.objective = train = observed(counted.objective)
         self.test: Observed | None = None
-        if how.early_stopping:
-            train, self.test = hold_out(train, rng, _SHARE)
+        parts = hold_out(train.X, rng, _SHARE) if how.early_stopping else None
+        if parts is not None:
+            train, self.test = (Observed(part, train.loss) for part in parts)
         table = train.by_row
         self.users = table.rows.astype(np.int32)
         self.items, self.values = table.indices, table.data

@@ -1,7 +1,14 @@
-"""Readers: files of many formats into one :class:`~unweave.data.named.NamedTable`.
+"""Reads files of many formats into one :class:`~unweave.data.named.NamedTable`.
 
-``read`` is what users call; every module here reads one family of formats and says by `looks_like` what its files look
-like. Names are loaded when first used, so that listing formats costs nothing.
+How a file becomes a table: `read_file.read`, which users call as :func:`unweave.read`, wraps the path in a `Source`
+(`source`: opened, unpacked by `unpack` within a limit, and decoded) and the wishes of the caller in `Options`. `detect`
+lists the formats and asks each family in turn whether the first bytes look like its own. The reader of that format
+takes the source and the options and returns a table, with the help of `build`, or raises `ReadError`: one sentence
+with the file, the line and the remedy.
+
+Families: `csv` (delimited text), `ratings` (one entry per line), `sparse` (formats that list entries), `frames`
+(Parquet and NDJSON), `arrays` (NumPy and SciPy), `images` and `text`. `lines` cuts text files into blocks of lines for
+several of them. Names are loaded when first used, so that listing formats costs nothing.
 """
 
 from __future__ import annotations
@@ -10,19 +17,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave.data.readers.door import read
-    from unweave.data.readers.options import Options
-    from unweave.data.readers.registry import formats
-    from unweave.data.readers.source import ReadError, Source
+    from unweave.data.readers.detect import formats, register
+    from unweave.data.readers.read_file import read
+    from unweave.data.readers.source import Options, ReadError, Source
 
-__all__ = ["read", "formats", "ReadError", "Source", "Options"]
+__all__ = ["read", "formats", "register", "ReadError", "Source", "Options"]
 
 _HOMES = {
-    "read": "door",
-    "formats": "registry",
+    "read": "read_file",
+    "formats": "detect",
+    "register": "detect",
     "ReadError": "source",
     "Source": "source",
-    "Options": "options",
+    "Options": "source",
 }
 
 

@@ -1,4 +1,4 @@
-"""NumPy's npy and npz files, without pickled objects; sizes are checked before anything is allocated."""
+"""Reads NumPy's npy and npz files and SciPy's sparse npz files; no pickles, and sizes are checked before allocation."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ import zipfile
 from typing import Any, BinaryIO
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.finish import dense_table
-from unweave.data.readers.npz_sparse import SPARSE_KEYS, sparse_table
-from unweave.data.readers.options import Options
-from unweave.data.readers.source import ReadError, Source
+from unweave.data.readers.build import canonical, dense_table
+from unweave.data.readers.source import Options, ReadError, Source
+
+_SPARSE_KEYS = {"data", "format", "shape"}
+_PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 
 
 def read_npy(source: Source, options: Options) -> NamedTable:
-    """One array of two dimensions."""
+    """Read one array of two dimensions."""
     with source.open() as file:
         known = None if source.compressed else source.size()
         return array_table(source, options, read_array(source, file, known))
 
 
 def read_npz(source: Source, options: Options) -> NamedTable:
-    """An archive with one array, with several of which ``file.npz:name`` names one, or a sparse matrix of SciPy's."""
+    """Read an archive with one array, with several (``file.npz:name`` names one), or with SciPy's sparse matrix."""
     # An archive is read from its end, which a packed stream cannot.
     with io.BytesIO(source.everything()) if source.compressed else source.open() as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-                if members.keys() >= SPARSE_KEYS and options.member is None:
+                if members.keys() >= _SPARSE_KEYS and options.member is None:
                     parts = {name: _member(source, archive, info) for name, info in members.items()}
                     return sparse_table(source, options, parts)
                 return array_table(source, options, _member(source, archive, _choose(source, options, members)))
@@ -46,7 +48,7 @@ FORMATS = {"npy": read_npy, "npz": read_npz}
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """npy files have a magic string; a zip archive is npz if its first member is an array.
+    """Tell npy files by their first bytes, and npz files by a zip archive whose first member is an array.
 
     >>> looks_like(b"\\x93NUMPY\\x01", "a"), looks_like(b"PK\\x03\\x04", "a.zip")
     ('npy', None)
@@ -85,7 +87,7 @@ def _reason(error: Exception) -> str:
 
 
 def read_array(source: Source, file: BinaryIO, size: int | None) -> NDArray:
-    """One array in npy format from a file of `size` bytes (None if unknown, then `limit` decides)."""
+    """Read one array in npy format from a file of `size` bytes (None if unknown, then `limit` decides)."""
     shape, fortran, dtype, start = _header(source, file)
     if dtype.hasobject:
         raise ReadError(
@@ -149,3 +151,55 @@ def array_table(source: Source, options: Options, values: NDArray, **more: Any) 
         words = f"the number in row {row + 1}, column {column + 1} is infinite or too large"
         raise ReadError(source.name, f"{words}; use NaN if it is missing")
     return dense_table(source, options, X, holes=holes, **more)
+
+
+# -- sparse matrices of SciPy's save_npz -------------------------------------------------------------------------------
+
+
+def sparse_table(source: Source, options: Options, parts: dict[str, NDArray]) -> NamedTable:
+    """Make a CSR table of the arrays in the archive."""
+    arrangement = _format_name(parts["format"])
+    if arrangement not in _PARTS:
+        raise ReadError(source.name, f"is a sparse matrix in the format {arrangement!r}; save it with .tocsr() first")
+    try:
+        X = _build_sparse(source, arrangement, parts, options.dtype)
+    except ReadError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+        words = f"the sparse matrix is not valid ({str(error)[:120] or type(error).__name__}); save it again with scipy"
+        raise ReadError(source.name, words) from None
+    missing = "zeros" if options.missing == "zeros" else None
+    if not np.isfinite(X.data).all():
+        if np.isinf(X.data).any() or options.missing != "zeros":
+            raise ReadError(source.name, "a stored entry is NaN or infinite; leave entries out if they are missing")
+        X.data[np.isnan(X.data)] = 0
+        X.eliminate_zeros()
+    what = "unknown (missing='zeros')" if missing else "zeros"
+    notes = [f"sparse: {X.nnz:,} stored entries; those not stored are {what}"]
+    return NamedTable(X, missing=missing, notes=notes, source=source.name)
+
+
+def _format_name(value: NDArray) -> str:
+    item: Any = value.item() if value.ndim == 0 else ""
+    return item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
+
+
+def _build_sparse(source: Source, arrangement: str, parts: dict[str, NDArray], dtype: str) -> sp.csr_array:
+    data, indices = parts["data"], [parts[name] for name in _PARTS[arrangement]]
+    if data.dtype.kind not in "buif" or data.ndim != 1:
+        raise ReadError(source.name, f"the entries are {data.dtype}, not a list of real numbers; save real numbers")
+    if any(index.dtype.kind not in "iu" for index in indices):
+        raise ValueError("indices are not whole numbers")
+    n, m = (int(side) for side in parts["shape"])
+    # A wide promise with few entries would make CSR allocate a pointer for each row.
+    if min(n, m) < 1 or max(n, m) > min(2**31 - 1, 10_000_000 + 1000 * data.size):
+        raise ReadError(source.name, f"announces a shape of {n}×{m} for {data.size} entries; check the file")
+    with np.errstate(over="ignore"):
+        values = data.astype(dtype)
+    if arrangement == "coo":
+        found = sp.coo_array((values, tuple(indices)), shape=(n, m))
+    else:
+        kind = sp.csr_array if arrangement == "csr" else sp.csc_array
+        found = kind((values, *indices), shape=(n, m))
+        found.check_format(full_check=True)
+    return canonical(found, dtype)

@@ -1,23 +1,24 @@
-"""Typed columns (Parquet, NDJSON) into one array: a few columns at a time, so that they are never all there twice."""
+"""Reads typed columns (Parquet and NDJSON) into one array, a few columns at a time, so that none is held twice."""
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.finish import dense_table, frame_table, row_names
-from unweave.data.readers.options import Options
-from unweave.data.readers.source import ReadError, Source
+from unweave.data.readers.build import column_asked, dense_table, frame_table, row_names
+from unweave.data.readers.lines import Block, blocks
+from unweave.data.readers.source import Options, ReadError, Source
 
 _LEAST_BYTES = 64 << 20
-_SHOWN = 8
 
 
-def role(dtype: Any) -> str | None:
-    """ "number", "text", or None for columns that are neither (lists, objects, bytes)."""
+def role_of_type(dtype: Any) -> str | None:
+    """Return "number", "text", or None for columns that are neither (lists, objects, bytes)."""
     import polars as pl
 
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
@@ -30,8 +31,8 @@ def role(dtype: Any) -> str | None:
 def columns_table(
     source: Source, options: Options, schema: dict[str, Any], n: int, take: Callable[[list[str]], Any]
 ) -> NamedTable:
-    """A table of `n` rows from typed columns; ``take(names)`` hands out a frame with some of them."""
-    roles = {name: role(dtype) for name, dtype in schema.items()}
+    """Make a table of `n` rows from typed columns; ``take(names)`` hands out a frame with some of them."""
+    roles = {name: role_of_type(dtype) for name, dtype in schema.items()}
     for name, found in roles.items():
         if found is None:
             words = f"the column {name!r} holds {schema[name]}, not numbers or words; flatten it or leave it out"
@@ -40,33 +41,26 @@ def columns_table(
     names, asked = _names(source, options, roles)
     rows = None
     if names is not None:
-        rows = row_names(_words(take([names])[names]), asked, names, notes)
+        rows = row_names(_as_words(take([names])[names]), asked, names, notes)
     kept = [name for name in roles if rows is None or name != names]
     if any(roles[name] == "text" for name in kept):
-        return frame_table(source, options, _frame(source, take, kept, roles), rows, notes)
+        return frame_table(source, options, _typed_frame(source, take, kept, roles), rows, notes)
     X = _fill(source, options, kept, n, take)
     holes = bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
     return dense_table(source, options, X, holes=holes, rows=rows, columns=kept, notes=notes)
 
 
 def _names(source: Source, options: Options, roles: dict[str, str | None]) -> tuple[str | None, bool]:
-    """The column that names rows, and whether it was asked for."""
-    wanted, names = options.names, list(roles)
-    if wanted is None or isinstance(wanted, bool):
-        return None, False
-    if wanted == "auto":
-        return (names[0] if len(names) > 1 and roles[names[0]] == "text" else None), False
-    if isinstance(wanted, int):
-        if not -len(names) <= wanted < len(names):
-            raise ReadError(source.name, f"there is no column {wanted}; names= can be 0 to {len(names) - 1}")
-        return names[wanted], True
-    if wanted not in roles:
-        shown = ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
-        raise ReadError(source.name, f"there is no column {wanted!r} for names=; the columns are {shown}")
-    return wanted, True
+    """Return the column that names rows, and whether it was asked for."""
+    names = list(roles)
+    asked = column_asked(source, options, names)
+    if asked is not None:
+        return names[asked], True
+    first = options.names == "auto" and len(names) > 1 and roles[names[0]] == "text"
+    return (names[0] if first else None), False
 
 
-def _words(column: Any) -> Any:
+def _as_words(column: Any) -> Any:
     import polars as pl
 
     if column.dtype.is_float():
@@ -75,7 +69,9 @@ def _words(column: Any) -> Any:
     return column.cast(pl.String)
 
 
-def _frame(source: Source, take: Callable[[list[str]], Any], kept: list[str], roles: dict[str, str | None]) -> Any:
+def _typed_frame(
+    source: Source, take: Callable[[list[str]], Any], kept: list[str], roles: dict[str, str | None]
+) -> Any:
     import polars as pl
 
     frame = take(kept)
@@ -113,3 +109,188 @@ def _refuse_infinite(source: Source, values: Any, name: str) -> None:
     if infinite.any():
         words = f"row {int(infinite.argmax()) + 1} of the column {name!r} is infinite or too large"
         raise ReadError(source.name, f"{words}; leave the value out if it is missing")
+
+
+# -- Parquet, by polars ------------------------------------------------------------------------------------------------
+
+
+def read_parquet(source: Source, options: Options) -> NamedTable:
+    """Read a Parquet file, a few columns at a time, into one array."""
+    _check_ends(source)
+    file: Any = io.BytesIO(source.everything()) if source.compressed else source.path
+    schema = _guarded(source, lambda pl: dict(_scan(pl, file).collect_schema()))
+    if not schema:
+        raise ReadError(source.name, "holds no columns; there is nothing to read")
+    n = _guarded(source, lambda pl: _scan(pl, file).select(pl.len()).collect().item())
+
+    def take(names: list[str]) -> Any:
+        return _guarded(source, lambda pl: _scan(pl, file).select(names).collect())
+
+    return columns_table(source, options, schema, n, take)
+
+
+def _check_ends(source: Source) -> None:
+    if source.compressed:
+        return
+    with source.open() as file:
+        file.seek(max(0, source.size() - 8))
+        tail = file.read()
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != b"PAR1" or length > source.size() - 8:
+        raise ReadError(source.name, "the Parquet file is cut off or damaged at its end; get the file again")
+
+
+def _scan(pl: Any, file: Any) -> Any:
+    if isinstance(file, io.BytesIO):
+        file.seek(0)
+        return pl.scan_parquet(file)
+    return pl.scan_parquet(file, glob=False, hive_partitioning=False)
+
+
+def _guarded(source: Source, call: Any) -> Any:
+    """Call polars; what it says of a damaged file becomes one sentence, a panic of its decoder too."""
+    import polars as pl
+
+    try:
+        return call(pl)
+    except (pl.exceptions.PolarsError, ValueError, OSError, RuntimeError, MemoryError, OverflowError) as error:
+        raise ReadError(
+            source.name, f"the Parquet file is damaged ({_first_line(error)}); get the file again"
+        ) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ReadError(source.name, "the Parquet file is damaged; get the file again") from None
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:120] if lines else type(error).__name__
+
+
+# -- NDJSON: one JSON object per line, its keys the columns ------------------------------------------------------------
+
+
+def read_ndjson(source: Source, options: Options) -> NamedTable:
+    """Read one JSON object per line; a key that a line lacks is missing there."""
+    import polars as pl
+
+    if source.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        raise ReadError(source.name, "is one JSON array; write one object per line (NDJSON) instead", 1)
+    roles: dict[str, str] = {}
+    frames = [_checked(source, block, _block_frame(source, block), roles) for block in blocks(source)]
+    frame = pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
+    if not frame.width:
+        raise ReadError(source.name, 'holds no keys; write one JSON object per line, such as {"x": 1}', 1)
+    return columns_table(source, options, dict(frame.schema), frame.height, frame.select)
+
+
+def _block_frame(source: Source, block: Block) -> Any:
+    """Read the block as numbers and words, by polars, or line by line where it refuses."""
+    import polars as pl
+
+    try:
+        frame = pl.read_ndjson(block.data, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, ValueError, RuntimeError):  # older versions raise plain RuntimeErrors
+        return _block_frame_by_line(source, block)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        return _block_frame_by_line(source, block)
+    numbers = [name for name, dtype in frame.schema.items() if role_of_type(dtype) == "number"]
+    return frame.with_columns([frame[name].cast(pl.Float64, strict=False) for name in numbers])
+
+
+def _block_frame_by_line(source: Source, block: Block) -> Any:
+    """Read the block by Python's own parser, which takes NaN and names the line of what is wrong."""
+    import polars as pl
+
+    records = _records(source, block)
+    names = list(dict.fromkeys(name for _, record in records for name in record))
+    columns = {}
+    for name in names:
+        kinds: dict[str, int] = {}
+        for line, record in records:
+            kinds.setdefault(_kind(source, line, name, record.get(name)), line)
+        kinds.pop("missing", None)
+        if len(kinds) > 1:
+            raise _mixed(source, max(kinds.values()), name)
+        values = [record.get(name) for _, record in records]
+        if "text" not in kinds:
+            values = [None if value is None else float(value) for value in values]
+        columns[name] = pl.Series(name, values, dtype=pl.String if "text" in kinds else pl.Float64)
+    return pl.DataFrame(columns)
+
+
+def _records(source: Source, block: Block) -> list[tuple[int, dict[str, Any]]]:
+    records = []
+    for line, raw in enumerate(block.data.split(b"\n"), block.line):
+        if not raw.strip():
+            continue
+        try:
+            record = json.loads(raw)
+        except UnicodeDecodeError:
+            raise source.not_utf8(line) from None
+        except (ValueError, RecursionError):
+            raise ReadError(source.name, "is not a JSON object; correct or remove the line", line) from None
+        if not isinstance(record, dict):
+            raise ReadError(source.name, 'is not a JSON object such as {"x": 1}; correct the line', line)
+        records.append((line, record))
+    return records
+
+
+def _kind(source: Source, line: int, name: str, value: Any) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (bool, int, float)):
+        if (abs(value) != float("inf") and abs(value) < 1e308) or value != value:
+            return "number"
+        raise ReadError(source.name, f"{name!r} is infinite or too large; use null if it is missing", line)
+    raise ReadError(source.name, f"{name!r} holds a list or an object; flatten it or leave it out", line)
+
+
+def _mixed(source: Source, line: int, name: str) -> ReadError:
+    return ReadError(source.name, f"{name!r} is a number on some lines and words on others; correct this one", line)
+
+
+def _checked(source: Source, block: Block, frame: Any, roles: dict[str, str]) -> Any:
+    """Return the frame after checking that its types agree with those of earlier blocks."""
+    import polars as pl
+
+    for name, dtype in frame.schema.items():
+        if dtype == pl.Null or (frame.height and frame[name].null_count() == frame.height):
+            frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
+            continue
+        found = role_of_type(dtype)
+        if found is None:
+            raise ReadError(source.name, f"{name!r} holds lists or objects; flatten it or leave it out", block.line)
+        if roles.setdefault(name, found) != found:
+            raise _mixed(source, block.line, name)
+    return frame
+
+
+# -- both formats ------------------------------------------------------------------------------------------------------
+
+FORMATS = {"parquet": read_parquet, "ndjson": read_ndjson}
+
+
+def looks_like(head: bytes, name: str) -> str | None:
+    """Tell "parquet" by its first bytes and "ndjson" by a JSON object at the start; None for anything else.
+
+    >>> looks_like(b"PAR1...", "a.bin"), looks_like(b'{"x": 1}\\n', "a.txt"), looks_like(b"{1, 2}", "a.txt")
+    ('parquet', 'ndjson', None)
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "ndjson" if _begins_with_object(head) else None
+
+
+def _begins_with_object(head: bytes) -> bool:
+    """Tell whether text begins with a JSON object, or with an array of them, which the reader refuses in words."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    inner = start[1:].lstrip()
+    if start.startswith(b"[") and inner.startswith(b"{") and inner[1:].lstrip().startswith(b'"'):
+        return True
+    return start.startswith(b"{") and inner[:1] in (b'"', b"}")

@@ -1,4 +1,4 @@
-"""Images by Pillow: one file is the matrix of its grey values, a folder is one flattened image a row."""
+"""Reads images by Pillow: one file becomes the matrix of its grey values, a folder one flattened image per row."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.readers.finish import dense_table
-from unweave.data.readers.options import Options
-from unweave.data.readers.source import ReadError, Source
+from unweave.data.readers.build import dense_table
+from unweave.data.readers.source import Options, ReadError, Source
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _KINDS = ["PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP"]
@@ -21,12 +20,12 @@ _MOST_PIXELS = 1 << 28
 
 
 def read_images(source: Source, options: Options) -> NamedTable:
-    """One image as a matrix of grey values, or a folder of images of one size, one a row."""
+    """Read one image as a matrix of grey values, or a folder of images of one size, one per row."""
     if source.is_folder:
         return _read_folder(source, options)
     with source.open() as file:
         pixels = _decode(source, source.name, file, colour=False)
-    notes = ["a single image: the table is its grey values, one row of pixels a row"]
+    notes = ["a single image: the table is its grey values, one row of pixels per row"]
     return dense_table(source, options, pixels.astype(options.dtype), holes=False, kind="images", notes=notes)
 
 
@@ -34,7 +33,7 @@ FORMATS = {"images": read_images}
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """PNG, JPEG, GIF, TIFF, BMP and WebP, by their first bytes.
+    """Tell PNG, JPEG, GIF, TIFF, BMP and WebP images by their first bytes.
 
     >>> looks_like(b"\\xff\\xd8\\xff\\xe0", "a"), looks_like(b"BMI,age\\n", "a.csv")
     ('images', None)
@@ -45,7 +44,7 @@ def looks_like(head: bytes, name: str) -> str | None:
 
 
 def image_files(folder: Path) -> list[Path]:
-    """Files of a folder and its subfolders whose names are those of images, in order of their names."""
+    """List the files of a folder and its subfolders that are named like images, in order of their names."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
 
 
@@ -71,12 +70,12 @@ def _read_folder(source: Source, options: Options) -> NamedTable:
         if pixels.shape != image:
             raise ReadError(source.name, f"{name} is not of the size that its header says; replace the image")
         X[i] = pixels.reshape(-1)
-    notes = [f"{len(files)} {'colour' if colour else 'grey'} images of {image[0]}×{image[1]} pixels, one a row"]
+    notes = [f"{len(files)} {'colour' if colour else 'grey'} images of {image[0]}×{image[1]} pixels, one per row"]
     return dense_table(source, options, X, holes=False, rows=names, kind="images", image=image, notes=notes)
 
 
 def _open(source: Source, name: str, file: BinaryIO) -> Any:
-    """The opened image, its size checked before it is decoded."""
+    """Open an image, and check its size before it is decoded."""
     from PIL import Image
 
     try:
@@ -106,7 +105,7 @@ def _has_colour(image: Any) -> bool:
 
 
 def _decode(source: Source, name: str, file: BinaryIO, colour: bool) -> NDArray:
-    """Grey values (height, width), or red, green and blue (height, width, 3); transparency is dropped."""
+    """Decode grey values (height, width), or red, green and blue (height, width, 3); transparency is dropped."""
     image = _open(source, name, file)
     try:
         with warnings.catch_warnings():

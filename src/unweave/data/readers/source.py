@@ -1,4 +1,4 @@
-"""A file as readers see it: opened, unpacked within a limit, and decoded, with errors that name the place."""
+"""Defines what every reader gets: the file, unpacked and decoded (`Source`), and the caller's wishes (`Options`)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ import codecs
 import io
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from unweave.data.readers.unpack import Transcoded, packing, unpacked
 
 DEFAULT_LIMIT = 16 << 30
 _RATIO, _ALLOWANCE = 250, 64 << 20
-_WIDE_BOMS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16"}
-_WIDE_BOMS |= {codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {  # the longer first: that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_CHOICES: dict[str, tuple] = {
+    "missing": ("auto", "nan", "zeros", None),
+    "header": ("auto", True, False),
+    "dtype": ("float64", "float32"),
+    "duplicates": ("mean", "last", "sum", "error"),
+    "lines": (None, True, False),
+}
 
 
 class ReadError(ValueError):
-    """A file cannot be read: one sentence that names the file, the line when there is one, and the remedy.
+    """Raised when a file cannot be read: one sentence that names the file, the line when there is one, and the remedy.
 
     Examples
     --------
@@ -35,8 +48,17 @@ class ReadError(ValueError):
         return type(self), (self.path, self.message, self.line)
 
 
+def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
+    """Return the byte order mark that bytes begin with, and the encoding it stands for.
+
+    >>> marked_encoding("a".encode("utf-8-sig")), marked_encoding(b"a")
+    ((b'\\xef\\xbb\\xbf', 'utf-8'), None)
+    """
+    return next(((mark, name) for mark, name in _MARKS.items() if raw.startswith(mark)), None)
+
+
 class Source:
-    """A local file or folder; .gz, .xz and .zst files are unpacked on the way, told by their first bytes.
+    """Opens a local file or folder; .gz, .xz and .zst files are unpacked on the way, told by their first bytes.
 
     Parameters
     ----------
@@ -87,7 +109,7 @@ class Source:
         return False
 
     def failure(self, error: OSError) -> ReadError:
-        """What the operating system says, as one sentence of ours."""
+        """Return what the operating system says as one sentence of ours."""
         words = (error.strerror or str(error) or type(error).__name__).lower()
         return ReadError(self.name, f"cannot be read ({words}); check the path and its permissions")
 
@@ -100,17 +122,17 @@ class Source:
 
     @property
     def inner_name(self) -> str:
-        """The name of the file without folders and without .gz, .xz or .zst."""
+        """Return the name of the file without folders and without .gz, .xz or .zst."""
         name = self.path.name
         suffix = self.path.suffix.lower()
         return name[: -len(suffix)] if self.compressed and suffix in (".gz", ".xz", ".zst") else name
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the number of bytes on disk."""
         return self.path.stat().st_size
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked; ReadError when the packing is damaged or more than `limit` comes out."""
+        """Open the file, unpacked; ReadError when the packing is damaged or more than `limit` comes out."""
         if self.is_folder:
             raise ReadError(self.name, "is a folder where a file is expected; name one file in it")
         try:
@@ -126,17 +148,17 @@ class Source:
         return ReadError(self.name, f"the {self._packing} data is damaged or cut off ({reason}); get the file again")
 
     def head(self, n: int = 65536) -> bytes:
-        """The first n bytes, unpacked."""
+        """Return the first n bytes, unpacked."""
         with self.open() as file:
             return file.read(n)
 
     def everything(self) -> bytes:
-        """All bytes, unpacked."""
+        """Return all bytes, unpacked."""
         with self.open() as file:
             return file.read()
 
     def open_utf8(self) -> BinaryIO:
-        """The text as UTF-8 bytes without a byte order mark, whatever its encoding; not validated if it is UTF-8."""
+        """Open the text as UTF-8 without a byte order mark, whatever its encoding; not validated if it is UTF-8."""
         file = self.open()
         encoding = self._text_encoding(file)
         if encoding == "utf-8":
@@ -148,22 +170,83 @@ class Source:
     def _text_encoding(self, file: BinaryIO) -> str:
         start = file.read(4)
         file.seek(0)
-        for bom, encoding in _WIDE_BOMS.items():
-            if start.startswith(bom):
-                return encoding
+        if (marked := marked_encoding(start)) is not None:
+            # The names without an order of bytes are those of decoders that drop the mark.
+            return marked[1].removesuffix("-le").removesuffix("-be")
         name = codecs.lookup(self.encoding).name
-        return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") or start.startswith(codecs.BOM_UTF8) else name
+        return "utf-8" if name in ("utf-8", "utf-8-sig", "ascii") else name
 
     def _undecodable(self, encoding: str, line: int | None = None) -> ReadError:
         other = "latin-1" if encoding == "utf-8" else "utf-8"
         words = f"is not {encoding} text; say which it is, for instance encoding={other!r}"
         return ReadError(self.name, words, line=line)
 
+    def not_utf8(self, line: int) -> ReadError:
+        """Return the error for a line of text that should be UTF-8 and is not."""
+        return ReadError(self.name, "is not UTF-8 text; say which it is, for instance encoding='latin-1'", line)
+
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Lines with their numbers from 1, decoded, without line ends."""
+        """Yield lines with their numbers from 1, decoded, without line ends."""
         with self.open_utf8() as file:
             for number, raw in enumerate(file, 1):
                 try:
                     yield number, raw.decode().rstrip("\r\n")
                 except UnicodeDecodeError:
                     raise self._undecodable("utf-8", number) from None
+
+
+# -- options -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options:
+    """Says how to read a file: :func:`unweave.read` documents each of the options.
+
+    Examples
+    --------
+    >>> Options(missing="nan").dtype
+    'float64'
+    """
+
+    missing: str | None = "auto"
+    names: str | int | bool | None = "auto"
+    delimiter: str | None = None
+    header: bool | str = "auto"
+    encoding: str = "utf-8"
+    dtype: str = "float64"
+    limit: int | None = None
+    member: str | None = None
+    duplicates: str = "mean"
+    lines: bool | None = None
+    stop_words: str | list[str] | None = "english"
+    min_documents: int = 2
+    max_words: int = 20000
+
+    def __post_init__(self):
+        for name, choices in _CHOICES.items():
+            value: Any = getattr(self, name)
+            if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+                raise ValueError(f"{name}={value!r} is not known; use one of {', '.join(map(repr, choices))}")
+        if self.delimiter is not None and not _may_separate(self.delimiter):
+            raise ValueError(f"delimiter={self.delimiter!r} must be one character that is no part of cells (or '::')")
+        _check_encoding(self.encoding)
+        for name in ("min_documents", "max_words"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"limit must be a positive number of bytes, got {self.limit}")
+
+
+def _may_separate(delimiter: str) -> bool:
+    return len(delimiter) in (1, 2) and not any(c.isalnum() or c in '"\r\n+-.' for c in delimiter)
+
+
+def _check_encoding(name: str) -> None:
+    import codecs
+
+    try:
+        text = codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError, TypeError):
+        text = False
+    if not text:
+        raise ValueError(f"encoding={name!r} is not known; use for instance 'utf-8' or 'latin-1'")

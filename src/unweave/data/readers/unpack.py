@@ -1,4 +1,4 @@
-"""Streams that unpack gzip, xz and zstandard within a limit, and one that turns other encodings into UTF-8."""
+"""Unpacks gzip, xz and zstandard streams within a limit, and turns other encodings into UTF-8."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ZSTANDARD_STEP = 1 << 11
 
 
 def packing(head: bytes) -> str | None:
-    """The packing that the first bytes of a file tell of.
+    """Tell the packing by the first bytes of a file.
 
     >>> packing(b"\\x1f\\x8b\\x08"), packing(b"1,2,3")
     ('gzip', None)
@@ -24,7 +24,7 @@ def packing(head: bytes) -> str | None:
 
 
 def unpacked(file: BinaryIO, kind: str, limit: int, failure: Callable[[str], Exception]) -> BinaryIO:
-    """The unpacked bytes of a file, at most `limit`; `failure` makes the error from "limit" or a reason."""
+    """Open the unpacked bytes of a file, at most `limit`; `failure` makes the error from "limit" or a reason."""
     return io.BufferedReader(Unpacked(file, kind, limit, failure), _STEP)
 
 
@@ -151,7 +151,7 @@ class _Zstandard:
 
 
 class Transcoded(io.RawIOBase):
-    """The text of a file as UTF-8; a byte order mark is dropped. Can only go back to the start."""
+    """Turns the text of a file into UTF-8 without a byte order mark. Can only go back to the start."""
 
     def __init__(self, file: BinaryIO, encoding: str, failure: Callable[[str], Exception]):
         self._file, self._encoding, self._failure = file, encoding, failure

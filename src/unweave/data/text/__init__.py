@@ -1,14 +1,38 @@
-"""Text in: documents, words, terms, counts and their weights."""
+"""Turns texts into tables: documents, words, terms, counts and their weights.
 
-from unweave.data.text.counted import CountedTerms, counted_terms, counted_tokens, is_tokens
-from unweave.data.text.counting import Counter, Rows, renamed
-from unweave.data.text.documents import Batch, batches_of_files, documents_of, text_files
-from unweave.data.text.few import count_few, few
-from unweave.data.text.joining import Cutting
-from unweave.data.text.layout import lay_out
-from unweave.data.text.lexicon import Lexicon, Settled, stemmer_of, stop_words
-from unweave.data.text.options import check_learned, check_options
-from unweave.data.text.vocabulary import Limits, Tally, Texts, choose, columns_of, fixed, numbered, survey
+How texts become a table: `documents` takes them from wherever they are and joins batches of them into buffers of bytes.
+`words` cuts a buffer into words and numbers the different ones. `lexicon` turns words into terms (stop words dropped,
+the rest maybe stemmed). `counting` runs these over all batches in threads and lays the counts out as one sparse table.
+`vocabulary` chooses the terms that become columns, and `weights` turns counts into frequencies or tf-idf.
+:class:`unweave.TextTable` and :func:`unweave.read` both walk this way.
+"""
+
+from unweave.data.text.counting import (
+    CountedTerms,
+    Counter,
+    TermCounts,
+    as_query,
+    count_query,
+    counted_terms,
+    counted_tokens,
+    is_tokens,
+    lay_out,
+    renamed,
+)
+from unweave.data.text.documents import Batch, Cutting, batches_of_files, documents_of, text_files
+from unweave.data.text.lexicon import FixedLexicon, Lexicon, stemmer_of, stop_words
+from unweave.data.text.vocabulary import (
+    Limits,
+    Tally,
+    Texts,
+    check_learned,
+    check_options,
+    choose,
+    columns_of,
+    given_vocabulary,
+    numbered,
+    survey,
+)
 from unweave.data.text.weights import inverse_frequency, weigh
 
 __all__ = [
@@ -18,17 +42,17 @@ __all__ = [
     "text_files",
     "Cutting",
     "Counter",
-    "Rows",
+    "TermCounts",
     "renamed",
     "lay_out",
-    "few",
-    "count_few",
+    "as_query",
+    "count_query",
     "CountedTerms",
     "counted_terms",
     "counted_tokens",
     "is_tokens",
     "Lexicon",
-    "Settled",
+    "FixedLexicon",
     "stop_words",
     "stemmer_of",
     "Limits",
@@ -36,7 +60,7 @@ __all__ = [
     "Texts",
     "choose",
     "columns_of",
-    "fixed",
+    "given_vocabulary",
     "numbered",
     "survey",
     "check_options",

@@ -1,17 +1,26 @@
-"""Documents from wherever they are: strings, files, the lines of a file, the files of a folder; a batch at a time."""
+"""Takes documents from wherever they are (texts, files, lines of a file, a folder) and joins batches of them in bytes.
+
+`documents_of` hands out batches of about a megabyte. `join_batch` makes one buffer of UTF-8 of a batch: decoded,
+lowered and encoded in one go rather than document by document, with a zero byte, which no word holds, between them.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
 import stat
+import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from unweave.data.readers.source import ReadError, Source
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.data.readers.source import ReadError, Source, marked_encoding
 
 INPUTS = ("text", "files", "lines")
 SUFFIX = ".txt"
@@ -20,7 +29,7 @@ _MOST = 1 << 16  # documents in a batch, if they are short
 
 
 class Batch(NamedTuple):
-    """Documents that follow each other: texts, bytes to be decoded, or files to be read by the thread that counts.
+    """Holds documents that follow each other: texts, bytes to be decoded, or files for the thread that counts to read.
 
     One object for many documents: a million short ones would otherwise take longer to wrap than to count.
     """
@@ -33,7 +42,7 @@ class Batch(NamedTuple):
     limit: int | None = None
 
     def place(self, i: int) -> tuple[str, int | None]:
-        """Where document i is, for errors: a name, and a line if it is one of a file.
+        """Return where document i is, for errors: a name, and a line if it is one of a file.
 
         >>> Batch(["one", "two"], first=7).place(1), Batch([b"one"], "a.txt", first=3).place(0)
         (('document 8', None), ('a.txt', 3))
@@ -44,7 +53,7 @@ class Batch(NamedTuple):
 
 
 def documents_of(raw, source: str, encoding: str = "utf-8") -> Iterator[Batch]:
-    """The documents that a user named, in batches of about a megabyte; what a batch holds depends on them alone.
+    """Yield the documents that a user named, in batches of about a megabyte that depend on the documents alone.
 
     Parameters
     ----------
@@ -104,7 +113,7 @@ def _paths(raw: Iterable) -> Iterator[Path]:
 
 
 def batches_of_files(paths: Iterable[Path], limit: int | None = None) -> Iterator[Batch]:
-    """Files, each a document; `limit` is the most bytes that a packed one may unpack to."""
+    """Yield batches of files, each a document; `limit` is the most bytes that a packed one may unpack to."""
     held: list[Path] = []
     size = 0
     for path in paths:
@@ -143,38 +152,22 @@ def _lines(raw: Iterable, encoding: str) -> Iterator[Batch]:
 
 
 def text_files(folder: Path) -> list[Path]:
-    """The ``*.txt`` files of a folder and its folders, sorted."""
+    """List the ``*.txt`` files of a folder and its folders, sorted."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == SUFFIX and path.is_file())
     if not paths:
         raise ReadError(folder, f"there is no *{SUFFIX} file in this folder; name a folder of text files, or the files")
     return paths
 
 
-def marked_encoding(raw: bytes) -> tuple[bytes, str] | None:
-    """The byte order mark that bytes begin with, and the encoding it tells of.
-
-    >>> marked_encoding("a".encode("utf-8-sig")), marked_encoding(b"a")
-    ((b'\\xef\\xbb\\xbf', 'utf-8'), None)
-    """
-    marks = {  # the longer first: that of UTF-32 begins like that of UTF-16
-        codecs.BOM_UTF32_LE: "utf-32-le",
-        codecs.BOM_UTF32_BE: "utf-32-be",
-        codecs.BOM_UTF8: "utf-8",
-        codecs.BOM_UTF16_LE: "utf-16-le",
-        codecs.BOM_UTF16_BE: "utf-16-be",
-    }
-    return next(((mark, name) for mark, name in marks.items() if raw.startswith(mark)), None)
-
-
 @cache
 def extends_ascii(encoding: str) -> bool:
-    """Whether bytes below 128 are what they are in ASCII, and no others are."""
+    """Tell whether bytes below 128 mean what they mean in ASCII, and no others do."""
     return codecs.lookup(encoding).name in ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 
 
 @cache
 def check_encoding(encoding: str, errors: str) -> None:
-    """ValueError unless Python knows both."""
+    """Raise ValueError unless Python knows both."""
     try:
         codecs.lookup(encoding)
         codecs.lookup_error(errors)
@@ -183,3 +176,99 @@ def check_encoding(encoding: str, errors: str) -> None:
             f"encoding={encoding!r} with errors={errors!r} is not known; use for instance 'utf-8' and "
             "'strict', 'replace' or 'ignore'"
         ) from None
+
+
+# -- a batch as one buffer of bytes ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """Says how texts become words; with digits=False, digits and ``_`` separate words.
+
+    `advice` ends the sentence about bytes that do not decode.
+    """
+
+    lowercase: bool = True
+    marks: str = "split"
+    least: int = 2
+    encoding: str = "utf-8"
+    errors: str = "strict"
+    digits: bool = True
+    advice: str = ", or errors='replace'"
+
+
+def join_batch(batch: Batch, cutting: Cutting) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Join a batch into (bytes, bounds): document d is ``bytes[bounds[d]:bounds[d + 1]]``, lower case but for ASCII.
+
+    >>> data, bounds = join_batch(Batch(["né", "b"]), Cutting())
+    >>> data.tobytes(), bounds
+    (b'n\\xc3\\xa9\\x00b', array([0, 4, 5]))
+    """
+    contents = [_load(path, batch.limit) for path in batch.contents] if _has_files(batch) else batch.contents
+    raw = _as_bytes(contents, batch, cutting)
+    data = np.frombuffer(bytearray(raw), np.uint8)
+    bounds = np.zeros(len(contents) + 1, np.int64)
+    bounds[-1] = len(data)
+    if len(contents) > 1:
+        bounds[1:-1] = np.flatnonzero(data == 0) + 1
+    return data, bounds
+
+
+def _has_files(batch: Batch) -> bool:
+    return isinstance(batch.contents[0], Path)
+
+
+def _load(path: Path, limit: int | None) -> bytes:
+    """Read a file; it is unpacked if it is .gz, .xz or .zst."""
+    return Source(path, limit=limit).everything() if path.stat().st_size else b""
+
+
+def _as_bytes(contents: list, batch: Batch, cutting: Cutting) -> bytes:
+    kinds, encoding = set(map(type, contents)), batch.encoding or cutting.encoding
+    if kinds == {bytes} and extends_ascii(encoding):
+        raw = _joined(contents, b"\0", b" ")
+        if raw.isascii():
+            return raw
+        if cutting.errors == "strict" and not _has_files(batch):
+            try:
+                return _utf8(raw.decode(encoding), cutting)
+            except UnicodeDecodeError:
+                pass  # one by one, to name the document
+    if kinds != {str}:
+        contents = [_decoded(c, batch, i, cutting) if isinstance(c, bytes) else c for i, c in enumerate(contents)]
+    return _utf8(_joined(contents, "\0", " "), cutting)
+
+
+def _joined(contents: list, zero, blank):
+    """Join documents by zeros, and replace zeros within them by blanks: both separate words."""
+    whole = zero.join(contents)
+    if whole.count(zero) >= len(contents):
+        whole = zero.join([content.replace(zero, blank) for content in contents])
+    return whole
+
+
+def _decoded(raw: bytes, batch: Batch, i: int, cutting: Cutting) -> str:
+    encoding = batch.encoding or cutting.encoding
+    marked = marked_encoding(raw) if _has_files(batch) else None
+    if marked is not None:  # the mark of a file wins over the encoding that was asked for
+        raw, encoding = raw[len(marked[0]) :], marked[1]
+    try:
+        return raw.decode(encoding, cutting.errors)
+    except UnicodeDecodeError as error:
+        name, line = batch.place(i)
+        before = raw[: error.start]
+        if _has_files(batch) and extends_ascii(encoding):
+            line, before = before.count(b"\n") + 1, before[before.rfind(b"\n") + 1 :]
+        other = "latin-1" if codecs.lookup(encoding).name == "utf-8" else "utf-8"
+        words = f"byte {len(before)} is not {encoding}; say what it is, such as encoding={other!r}{cutting.advice}"
+        raise ReadError(name, words, line=line) from None
+
+
+def _utf8(text: str, cutting: Cutting) -> bytes:
+    """Encode the text, lower case but for ASCII, which the kernel lowers. A lone surrogate separates words."""
+    if not text.isascii():
+        if cutting.marks == "keep":
+            text = unicodedata.normalize("NFC", text)
+        if cutting.lowercase:
+            text = text.lower()
+    return text.encode("utf-8", "surrogatepass")

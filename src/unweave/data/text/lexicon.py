@@ -1,4 +1,4 @@
-"""From words to terms: stop words are dropped, the rest may be stemmed."""
+"""Turns words into terms: stop words are dropped, the rest may be stemmed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES = ("dutch", "english", "french", "german", "italian", "portuguese", "s
 
 @cache
 def stop_words_of(language: str) -> frozenset[str]:
-    """The stop words of a language, lower case.
+    """Return the stop words of a language, lower case.
 
     >>> "the" in stop_words_of("english"), "und" in stop_words_of("german")
     (True, True)
@@ -24,7 +24,7 @@ def stop_words_of(language: str) -> frozenset[str]:
 
 
 def stop_words(asked) -> frozenset[str]:
-    """What the parameter means: None, a language, several languages (a list of nothing else), or a list of words.
+    """Return the stop words asked for by None, a language, a list of languages alone, or a list of words.
 
     A language may be written in any case.
 
@@ -53,7 +53,7 @@ def stop_words(asked) -> frozenset[str]:
 
 
 def stemmer_of(language: str | None) -> Callable[[str], str] | None:
-    """The Snowball stemmer of a language (M. F. Porter, 2001), from the package `snowballstemmer`."""
+    """Return the Snowball stemmer of a language (M. F. Porter, 2001), from the package `snowballstemmer`."""
     if language is None:
         return None
     try:
@@ -69,7 +69,7 @@ def stemmer_of(language: str | None) -> Callable[[str], str] | None:
 
 
 class Lexicon:
-    """The terms so far, numbered in order of appearance; each different word is looked at once.
+    """Numbers terms in order of appearance; each different word is looked at once.
 
     >>> lexicon = Lexicon(frozenset(["the"]), lambda word: word.rstrip("s"))
     >>> lexicon.add(["the", "cats", "cat"]), lexicon.terms
@@ -81,13 +81,13 @@ class Lexicon:
         self._numbers: dict[str, int] = {}
 
     def terms_of(self, words: list[str]) -> list[str | None]:
-        """The term of each word, None for stop words (whatever their case)."""
+        """Return the term of each word, None for stop words (whatever their case)."""
         stop, stem = self._stop, self._stem
         kept: list[str | None] = [None if word.lower() in stop else word for word in words] if stop else [*words]
         return [word if word is None else stem(word) for word in kept] if stem else kept
 
     def add(self, words: list[str]) -> NDArray[np.int32]:
-        """The number of the term of each word, -1 for stop words."""
+        """Return the number of the term of each word, -1 for stop words."""
         numbers = self._numbers
         found = [-1 if term is None else numbers.setdefault(term, len(numbers)) for term in self.terms_of(words)]
         return np.array(found, dtype=np.int32)
@@ -100,10 +100,10 @@ class Lexicon:
         return list(self._numbers)
 
 
-class Settled(Lexicon):
-    """A lexicon that learns nothing: terms have the columns of a vocabulary, and others are dropped.
+class FixedLexicon(Lexicon):
+    """A lexicon that learns nothing: it knows the columns of a vocabulary, and drops other terms.
 
-    >>> Settled(frozenset(), None, {"cat": 0, "dog": 1}).add(["dog", "bird"])
+    >>> FixedLexicon(frozenset(), None, {"cat": 0, "dog": 1}).add(["dog", "bird"])
     array([ 1, -1], dtype=int32)
     """
 
@@ -112,12 +112,12 @@ class Settled(Lexicon):
         self._columns = columns
 
     def columns_of(self, words: list[str]) -> list[int]:
-        """The column of the term of each word, -1 if it has none."""
+        """Return the column of the term of each word, -1 if it has none."""
         column = self._columns.get
         return [-1 if term is None else column(term, -1) for term in self.terms_of(words)]
 
     def add(self, words: list[str]) -> NDArray[np.int32]:
-        """The same as an array."""
+        """Return the column of the term of each word as an array."""
         return np.array(self.columns_of(words), dtype=np.int32)
 
     def __len__(self) -> int:

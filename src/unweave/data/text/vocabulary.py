@@ -1,4 +1,7 @@
-"""Which terms become columns: rare and over-frequent ones are left out, the rest stand in alphabetical order."""
+"""Checks the parameters of a text table and chooses the terms that become its columns.
+
+Rare and over-frequent terms are left out; the others stand in alphabetical order.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,23 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.text.counting import Counter, Rows
-from unweave.data.text.documents import Batch
+from unweave.data.arguments import number, whole
+from unweave.data.text.counting import Counter, TermCounts
+from unweave.data.text.documents import INPUTS, Batch, check_encoding
+from unweave.data.text.weights import IDF, TF, WEIGHTS
+from unweave.data.text.words import MARKS
 
 Texts = Callable[[Iterable[int]], list[str]]  # terms from their numbers
+_CHOICES = {"input": INPUTS, "marks": MARKS, "weights": WEIGHTS, "idf": IDF, "tf": TF, "dtype": ("float64", "float32")}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """A term must have at least `min_count` tokens, be in `min_df` to `max_df` documents (a float is a share of them,
-    a whole number counts them), and be among the `max_words` most frequent."""
+    """Says which terms are kept.
+
+    A term must have at least `min_count` tokens, be in `min_df` to `max_df` documents (a float is a share of them, a
+    whole number counts them), and be among the `max_words` most frequent.
+    """
 
     min_df: int | float = 1
     max_df: int | float = 1.0
@@ -29,7 +39,7 @@ class Limits:
 
 @dataclass
 class Tally:
-    """How many documents and tokens each term has."""
+    """Counts how many documents and tokens each term has."""
 
     documents: NDArray[np.int64]
     totals: NDArray[np.int64]
@@ -39,7 +49,7 @@ class Tally:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     def add(self, names: NDArray, documents: NDArray, totals: NDArray, size: int) -> None:
-        """Add those of the terms `names`, of `size` in all."""
+        """Add the documents and tokens of the terms `names`, of `size` terms in all."""
         grow = size - len(self.documents)
         if grow > 0:
             spare = np.zeros(max(grow, len(self.documents)), np.int64)
@@ -48,9 +58,9 @@ class Tally:
         self.totals[names] += totals
 
 
-def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list[Rows], Tally, int]:
-    """(counts if they are to be kept, the tally of all terms, documents) of a stream of documents."""
-    tally, parts, n = Tally.empty(), list[Rows](), 0
+def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list[TermCounts], Tally, int]:
+    """Count a stream of documents; return the counts (if `keep`), the tally of terms and how many documents."""
+    tally, parts, n = Tally.empty(), list[TermCounts](), 0
     for rows in counter.count(batches):
         n += len(rows.indptr) - 1
         tally.add(rows.names, rows.documents, rows.totals, counter.count_of_terms)
@@ -64,7 +74,7 @@ def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list
 
 
 def documents_asked(value, name: str, n: int, rounded: Callable[[float], float]) -> int:
-    """A number of documents from a number or a share.
+    """Turn a number or a share into a number of documents.
 
     >>> documents_asked(0.5, "max_df", 9, math.floor), documents_asked(3, "max_df", 9, math.floor)
     (4, 3)
@@ -81,7 +91,7 @@ def documents_asked(value, name: str, n: int, rounded: Callable[[float], float])
 
 
 def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tuple[list[str], NDArray]:
-    """(words in alphabetical order, their terms); ValueError, with the remedy, if none is left.
+    """Choose words; return them in alphabetical order with their terms. ValueError, with the remedy, if none is left.
 
     Of terms that are equally frequent the first in the alphabet is kept.
     """
@@ -114,10 +124,10 @@ def choose(tally: Tally, n_documents: int, limits: Limits, texts: Texts) -> tupl
     return [words[i] for i in order], kept[order]
 
 
-def fixed(vocabulary) -> list[str]:
-    """The words of a vocabulary that was given: a list of different texts, or a dict of texts to their columns.
+def given_vocabulary(vocabulary) -> list[str]:
+    """Return the words of a given vocabulary: a list of different texts, or a dict of texts to their columns.
 
-    >>> fixed({"b": 0, "a": 1}), fixed(["x", "y"])
+    >>> given_vocabulary({"b": 0, "a": 1}), given_vocabulary(["x", "y"])
     (['b', 'a'], ['x', 'y'])
     """
     if isinstance(vocabulary, dict):
@@ -137,7 +147,7 @@ def fixed(vocabulary) -> list[str]:
 
 
 def numbered(words: list[str]) -> dict[str, int]:
-    """Word → its column.
+    """Return a dict from each word to its column.
 
     >>> numbered(["a", "b"])
     {'a': 0, 'b': 1}
@@ -146,9 +156,65 @@ def numbered(words: list[str]) -> dict[str, int]:
 
 
 def columns_of(known: dict[str, int], terms: Iterable[str]) -> NDArray[np.int32]:
-    """The column of each term, -1 for those that have none.
+    """Return the column of each term, -1 for those that have none.
 
     >>> columns_of({"a": 0, "b": 1}, ["b", "c"])
     array([ 1, -1], dtype=int32)
     """
     return np.array([known.get(term, -1) for term in terms], dtype=np.int32)
+
+
+# -- parameters of a text table ----------------------------------------------------------------------------------------
+
+
+def check_options(options) -> None:
+    """Raise ValueError or TypeError, naming the parameter, unless a table of text can be made with these.
+
+    >>> from types import SimpleNamespace
+    >>> check_options(SimpleNamespace(input="web"))
+    Traceback (most recent call last):
+        ...
+    ValueError: input='web' is not known; use 'text', 'files' or 'lines'
+    """
+    for name, known in _CHOICES.items():
+        value = getattr(options, name)
+        if not isinstance(value, str) or value not in known:
+            words = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
+            raise ValueError(f"{name}={value!r} is not known; use {words}")
+    if not isinstance(options.lowercase, bool):
+        raise TypeError(f"lowercase must be True or False, got {options.lowercase!r}")
+    check_encoding(options.encoding, options.errors)
+    whole(options.min_length, "min_length", 1)
+    whole(options.min_count, "min_count", 1)
+    if options.max_words is not None:
+        whole(options.max_words, "max_words", 1)
+    if number(options.smoothing, "smoothing") > 1:
+        raise ValueError(f"smoothing must lie between 0 and 1, got {options.smoothing}")
+    if options.smoothing > 0 and options.weights == "counts":
+        raise ValueError("smoothing is for frequencies; set weights='frequency' or 'tf-idf', or smoothing=0")
+    if options.smoothing > 0 and options.tf == "log":
+        raise ValueError("smoothing is for frequencies; set tf='frequency' or 'auto', or smoothing=0")
+    if options.norm not in (None, "l2"):
+        raise ValueError(f"norm={options.norm!r} is not known; use 'l2' (rows of length one) or None")
+    _check_ngrams(options.ngrams)
+
+
+def check_learned(words, idf) -> None:
+    """Raise ValueError unless words and weights from a file fit together.
+
+    >>> check_learned(["a", "a"], np.ones(2))
+    Traceback (most recent call last):
+        ...
+    ValueError: words_ must be a list of different texts
+    """
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
+        raise ValueError("words_ must be a list of different texts")
+    if not isinstance(idf, np.ndarray) or idf.dtype != np.float64 or idf.shape != (len(words),):
+        raise ValueError("idf_ does not fit the words")
+
+
+def _check_ngrams(ngrams) -> None:
+    if not isinstance(ngrams, tuple | list) or len(ngrams) != 2:
+        raise TypeError(f"ngrams must be two whole numbers such as (1, 2), got {ngrams!r}")
+    if whole(ngrams[0], "ngrams[0]", 1) > whole(ngrams[1], "ngrams[1]", 1):
+        raise ValueError(f"ngrams must go from fewer words to more, got {ngrams!r}")

@@ -1,4 +1,4 @@
-"""From counts to weights: frequencies, smoothed, times what a word tells."""
+"""Turns counts into weights: frequencies, smoothed if asked, and times how much a word tells (IDF)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LARGEST = 4 << 30  # bytes of a dense table that may be asked for
 
 
 def inverse_frequency(documents: NDArray, n: int, kind: str) -> NDArray[np.float64]:
-    """IDF of words that are in `documents` of `n` documents: 1, log(n/d) or log(1 + n/d).
+    """Return the IDF of words that are in `documents` of `n` documents: 1, log(n/d) or log(1 + n/d).
 
     A word of a given vocabulary that is in none counts as if it were in one.
 
@@ -27,7 +27,7 @@ def inverse_frequency(documents: NDArray, n: int, kind: str) -> NDArray[np.float
 def weigh(
     X: sp.csr_array, weights: str, smoothing: float, idf: NDArray, tf: str = "frequency", norm: str | None = None
 ) -> sp.csr_array | NDArray:
-    """Counts as they are, their frequencies f = n_dt / Σ_t n_dt, or tf_dt · IDF_t, in rows of length one if asked.
+    """Return counts as they are, frequencies f = n_dt / Σ_t n_dt, or tf_dt · IDF_t, in rows of length one if asked.
 
     tf is f, or 1 + log n_dt. With smoothing f becomes ε/T + (1−ε)·f: ε/T, not ε, so that a row still sums to one over
     its T words. Then the table is dense, and a document without words is uniform; otherwise it is a row of zeros.
@@ -45,7 +45,7 @@ def weigh(
 
 
 def _inverse_weighed(X: sp.csr_array, smoothing: float, idf: NDArray, tf: str) -> sp.csr_array | NDArray:
-    """tf · IDF."""
+    """Return tf · IDF."""
     idf = idf.astype(X.dtype)
     if smoothing > 0:
         return _smoothed(_frequencies(X), smoothing) * idf
@@ -56,13 +56,13 @@ def _inverse_weighed(X: sp.csr_array, smoothing: float, idf: NDArray, tf: str) -
 
 
 def _logarithms(X: sp.csr_array) -> sp.csr_array:
-    """1 + log n of every count; a count between 0 and 1 (of a table that was weighed before) goes as it is."""
+    """Return 1 + log n of every count; a count between 0 and 1 (of a table that was weighted before) stays as it is."""
     data = np.where(X.data < 1, X.data, 1 + np.log(np.maximum(X.data, 1))).astype(X.dtype)
     return sp.csr_array((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
 
 
 def _unit(table: sp.csr_array | NDArray) -> sp.csr_array | NDArray:
-    """Rows of length one; empty ones stay empty."""
+    """Scale rows to length one; empty ones stay empty."""
     square = np.square(table) if isinstance(table, np.ndarray) else table.multiply(table)
     length = np.sqrt(np.asarray(square.sum(axis=1, dtype=np.float64)).ravel())
     length = np.where(length > 0, length, 1)

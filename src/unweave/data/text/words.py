@@ -1,27 +1,31 @@
-"""Tables of words and of runs of words, shared by all documents."""
+"""Cuts documents into words, and keeps the tables of words and of runs of words that all documents share."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.text.characters import ascii_fold, word_characters
-from unweave.data.text.joining import Cutting
+from unweave.data.text.documents import Cutting
 from unweave.kernels.words import fill_slots, join_words, merge_runs, merge_words, split_words
 
 _FIRST_WORDS, _FIRST_RUNS = 1 << 15, 1 << 17  # of a part
 _FIRST = 1 << 8  # of all parts: a query has few
 _MOST = np.iinfo(np.int32).max // 4
 _NO_OTHERS = np.zeros(1, np.bool_)
+_POINTS = 0x110000
+_JOINERS = (0x200C, 0x200D)  # invisible, inside words of Indic scripts and Persian
+MARKS = ("split", "keep")
 
 
 @dataclass
 class Split:
-    """Tokens of some documents: the word of each, where documents end, and the words (by their first appearance)."""
+    """Holds the tokens of some documents: the word of each, where documents end, and the words as they first appear."""
 
     data: NDArray[np.uint8]
     ids: NDArray[np.int32]
@@ -31,7 +35,7 @@ class Split:
     lengths: NDArray[np.int64]
 
     def texts(self) -> list[str]:
-        """The words."""
+        """Return the words."""
         data = self.data.tobytes()
         return [data[a : a + n].decode() for a, n in zip(self.starts.tolist(), self.lengths.tolist())]
 
@@ -60,7 +64,7 @@ def split(data: NDArray[np.uint8], bounds: NDArray[np.int64], cutting: Cutting) 
 
 
 class WordTable:
-    """All different words so far, numbered in order of appearance."""
+    """Keeps all different words so far, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -70,7 +74,7 @@ class WordTable:
         self._text = np.empty(8 * _FIRST, np.uint8)
 
     def merge(self, part: Split) -> NDArray[np.int32]:
-        """The number here of each word of a part."""
+        """Add the words of a part, and return the number of each in this table."""
         n = len(part.starts)
         self._make_room(n, int(part.lengths.sum()))
         found = np.empty(n, np.int32)
@@ -80,7 +84,7 @@ class WordTable:
         return found
 
     def texts(self, first: int) -> list[str]:
-        """Words from number `first` on."""
+        """Return the words from number `first` on."""
         bounds = self._starts[first : self.count + 1].tolist()
         data = self._text[bounds[0] : bounds[-1]].tobytes()
         return [data[a - bounds[0] : b - bounds[0]].decode() for a, b in pairwise(bounds)]
@@ -95,7 +99,7 @@ class WordTable:
 
 @dataclass
 class Runs:
-    """Runs of words in some documents: the run of each place, where documents end, and what the runs are."""
+    """Holds runs of words in some documents: the run at each place, where documents end, and what the runs are."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -104,7 +108,7 @@ class Runs:
 
 
 def join(words: NDArray[np.int32], ends: NDArray[np.int64], low: int, high: int) -> Runs:
-    """Runs of `low` to `high` neighbours; words numbered -1 are left out first."""
+    """Join words into runs of `low` to `high` neighbours; words numbered -1 are left out first."""
     ids, new_ends = np.empty((high - low + 1) * len(words), np.int32), np.empty_like(ends)
     room = _FIRST_RUNS
     while True:
@@ -118,7 +122,7 @@ def join(words: NDArray[np.int32], ends: NDArray[np.int64], low: int, high: int)
 
 
 class RunTable:
-    """All different runs so far; run r is run ``prefixes[r]`` (none if -1) followed by word ``lasts[r]``."""
+    """Keeps all different runs so far; run r is run ``prefixes[r]`` (none if -1) followed by word ``lasts[r]``."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -127,7 +131,7 @@ class RunTable:
         self._prefixes, self._lasts = np.empty(_FIRST, np.int32), np.empty(_FIRST, np.int32)
 
     def merge(self, part: Runs) -> NDArray[np.int32]:
-        """The number here of each run of a part."""
+        """Add the runs of a part, and return the number of each in this table."""
         n = len(part.lasts)
         need = self.count + n
         self._hashes = _longer(self._hashes, need)
@@ -139,7 +143,7 @@ class RunTable:
         return found
 
     def texts(self, numbers: Iterable[int], words: list[str]) -> list[str]:
-        """The words of some runs, with blanks between."""
+        """Return the words of some runs, with blanks between."""
         runs: NDArray = np.fromiter(numbers, np.int64)
         found = [words[last] for last in self._lasts[runs].tolist()]
         runs = self._prefixes[runs]
@@ -151,7 +155,7 @@ class RunTable:
 
 
 def _kept(array: NDArray, n: int) -> NDArray:
-    """The first n entries, without holding much more."""
+    """Return the first n entries, without holding much more."""
     return array[:n].copy() if 2 * n < len(array) else array[:n]
 
 
@@ -164,7 +168,7 @@ def _longer(array: NDArray, need: int) -> NDArray:
 
 
 def _larger_table(slots: NDArray, hashes: NDArray, count: int, need: int) -> NDArray:
-    """The same table, at most half full once there are `need` entries."""
+    """Return the table, enlarged so that it is at most half full once there are `need` entries."""
     if 2 * need <= len(slots):
         return slots
     if need > _MOST:
@@ -172,3 +176,41 @@ def _larger_table(slots: NDArray, hashes: NDArray, count: int, need: int) -> NDA
     grown = np.zeros(1 << (2 * need - 1).bit_length() + 1, np.int32)
     fill_slots(hashes, count, grown)
     return grown
+
+
+# -- which characters make up words ------------------------------------------------------------------------------------
+
+
+@cache
+def word_characters(marks: str, digits: bool = True) -> NDArray[np.bool_]:
+    """Tell for every code point whether it is part of a word: letters, digits and ``_``, as ``\\w`` of Python's `re`.
+
+    With marks="keep", combining marks and joiners too; with digits=False, no ``_`` and no digits (``\\d``).
+
+    >>> table = word_characters("split")
+    >>> [bool(table[ord(c)]) for c in ("é", "字", "_", "-", "\\u0301")]
+    [True, True, True, False, False]
+    """
+    table = np.fromiter(map(str.isalnum, map(chr, range(_POINTS))), np.bool_, _POINTS)
+    if digits:
+        table[ord("_")] = True
+    else:
+        table[np.fromiter(map(str.isdecimal, map(chr, range(_POINTS))), np.bool_, _POINTS)] = False
+    if marks == "keep":
+        # category "M…" of the table of a Python without going through a million calls: marks are no letters or digits
+        rest = np.flatnonzero(~table[:0xE0200])
+        table[[p for p in rest.tolist() if unicodedata.category(chr(p))[0] == "M"]] = True
+        table[list(_JOINERS)] = True
+    return table
+
+
+@cache
+def ascii_fold(lowercase: bool, digits: bool = True) -> NDArray[np.uint8]:
+    """Return what each ASCII byte becomes in a word; zero where a word ends.
+
+    >>> fold = ascii_fold(True)
+    >>> chr(fold[ord("A")]), int(fold[ord(" ")])
+    ('a', 0)
+    """
+    letters = [chr(c).lower() if lowercase else chr(c) for c in range(128)]
+    return np.array([ord(c) if c.isalpha() or (digits and (c.isdigit() or c == "_")) else 0 for c in letters], np.uint8)

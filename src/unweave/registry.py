@@ -1,0 +1,198 @@
+"""List every public name of the package once: where it lives, and for estimators how a small one is made and fed.
+
+``unweave.__init__`` loads public names by this table, saved files are read by it, ``unweave warmup`` fits what it says,
+and the laws, scikit-learn's checks and ``docs/api.txt`` go through it. A new estimator is one line here and one in the
+``__init__`` of its room.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What a small model is given, of these whatever its class takes.
+SMALL: Mapping[str, Any] = {
+    "n_components": 3,
+    "n_clusters": 3,
+    "max_iter": 4,
+    "random_state": 0,
+    "ridge": 0.5,
+    "strength": 0.1,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One public estimator.
+
+    Attributes
+    ----------
+    home : str
+        The room that its name is imported from.
+    table : str
+        The kind of table a small one is fitted to: a key of :func:`small_table`.
+    small : mapping
+        Parameters of a small one that differ from `SMALL`.
+    warm : tuple of (parameters, tables)
+        What `unweave warmup` fits, so that every kernel is compiled: parameters beyond three components and three
+        iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
+    """
+
+    home: str
+    table: str = "numbers"
+    small: Mapping[str, Any] = field(default_factory=dict)
+    warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
+
+
+_TWO: Mapping[str, Any] = {"n_components": 2}
+
+ESTIMATORS: dict[str, Entry] = {
+    "Factorization": Entry(
+        "unweave.factorization",
+        warm=(
+            ({}, "dense sparse nan"),
+            *(({"loss": loss}, "dense nan") for loss in ("huber", "absolute")),
+            *(({"loss": loss}, "binary") for loss in ("logistic", "hinge")),
+            *(({"codes": c}, "dense nan") for c in ("nonnegative", "simplex", "one-hot", "sparse", "l1-ball")),
+        ),
+    ),
+    "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
+    "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
+    "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
+    "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
+    "OrthogonalNMF": Entry("unweave.explain"),
+    "SymmetricNMF": Entry("unweave.explain", table="similarities", warm=(({}, "similar similar-sparse"),)),
+    "TextTable": Entry("unweave.explain", table="texts"),
+    "LSA": Entry("unweave.explain", warm=(({}, "dense sparse"),)),
+    "LDA": Entry(
+        "unweave.explain",
+        table="counts",
+        warm=tuple(({"inference": how, "max_iter": 6}, "counts") for how in ("collapsed", "gibbs", "batch", "online")),
+    ),
+    "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
+    "SimplexTopics": Entry("unweave.explain", table="counts"),
+    "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
+    "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
+    "CURE": Entry("unweave.group", warm=(({}, "dense"),)),
+    "Agglomerative": Entry(
+        "unweave.group", warm=tuple(({"linkage": linkage}, "dense") for linkage in ("ward", "single", "average"))
+    ),
+    "Divisive": Entry("unweave.group", warm=(({}, "dense"),)),
+    "SpectralClustering": Entry("unweave.group", warm=(({}, "dense"),)),
+    "SoftClustering": Entry("unweave.group", warm=(({}, "dense"),)),
+    "GaussianMixture": Entry("unweave.group", warm=((_TWO, "dense sparse nan"),)),
+    "BernoulliMixture": Entry("unweave.group", table="zeros and ones", warm=((_TWO, "binary"),)),
+    "HiddenMarkov": Entry(
+        "unweave.group",
+        warm=(
+            *(({**_TWO, "covariance_type": shape}, "dense") for shape in ("diag", "full")),
+            ({**_TWO, "emission": "discrete"}, "symbols"),
+        ),
+    ),
+    "MatrixCompletion": Entry(
+        "unweave.complete",
+        warm=(
+            ({"ridge": 0.1}, "sparse nan"),
+            ({"ridge": 0.1, "solver": "sgd"}, "sparse"),
+            ({"solver": "gibbs"}, "sparse"),
+        ),
+    ),
+    "ImplicitALS": Entry(
+        "unweave.complete", warm=tuple(({"solver": solver}, "sparse") for solver in ("cholesky", "cg", "subspace"))
+    ),
+    "EASE": Entry("unweave.complete", warm=(({"ridge": 10.0}, "sparse"),)),
+    "SoftImpute": Entry("unweave.complete", warm=(({"strength": 0.1}, "sparse nan"),)),
+    "SingularValueThresholding": Entry("unweave.complete"),
+    "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
+}
+
+# Public functions and other classes: name → module. None marks a module that is public itself.
+OTHERS: dict[str, str | None] = {
+    "read": "unweave.data.readers",
+    "NamedTable": "unweave.data.named",
+    "prepare": "unweave.data.recipe",
+    "ratings": "unweave.complete.ratings",
+    "features": "unweave.complete.ratings.features",
+    "split_ratings": "unweave.judge",
+    "coreset": "unweave.group",
+    "anomaly_score": "unweave.group",
+    "segment": "unweave.group",
+    "quantize": "unweave.group",
+    "load": "unweave.persist",
+    "set_num_threads": "unweave.parallel",
+    "get_num_threads": "unweave.parallel",
+    "select": None,
+    "judge": None,
+    "losses": None,
+    "penalties": None,
+}
+
+
+def register(**entry: Any) -> Callable[[type], type]:
+    """Make an estimator of your own known: it can be saved and loaded, and the laws go over it in your tests.
+
+    Use it as a decorator of the class, with what :class:`Entry` takes beside `home`, which is the class's module;
+    ``docs/contributing.md`` shows one.
+    """
+
+    def enter(kind: type) -> type:
+        name = kind.__name__
+        if name in ESTIMATORS and ESTIMATORS[name].home != kind.__module__:
+            raise ValueError(f"there is an estimator {name!r} already: give yours another name")
+        ESTIMATORS[name] = Entry(kind.__module__, **entry)
+        return kind
+
+    return enter
+
+
+def find(name: str) -> Any:
+    """The public thing of that name.
+
+    >>> find("PCA").__name__
+    'PCA'
+    """
+    home = ESTIMATORS[name].home if name in ESTIMATORS else OTHERS[name]
+    return import_module(f"unweave.{name}") if home is None else getattr(import_module(home), name)
+
+
+def takes(name: str) -> Mapping[str, inspect.Parameter]:
+    """The parameters of an estimator's class."""
+    return inspect.signature(find(name)).parameters
+
+
+def small_model(name: str, **more) -> Any:
+    """An estimator that fits in milliseconds: three components, four iterations, a fixed seed.
+
+    >>> small_model("NMF", loss="kl")
+    NMF(loss='kl', max_iter=4, n_components=3, random_state=0)
+    """
+    given = {**SMALL, **ESTIMATORS[name].small}
+    known = takes(name)
+    return find(name)(**{**{key: value for key, value in given.items() if key in known}, **more})
+
+
+def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | list[str]:
+    """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts.
+
+    >>> small_table("NMF").shape, small_table("SymmetricNMF").shape, len(small_table("TextTable"))
+    ((60, 8), (60, 60), 60)
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = np.repeat(4 * rng.random((3, columns)), rows, axis=0) + 0.3 * rng.random((3 * rows, columns))
+    kind = ESTIMATORS[name].table
+    if kind == "zeros and ones":
+        return (np.median(X) < X).astype(float)
+    if kind == "similarities":
+        return X @ X.T
+    if kind == "texts":
+        return [" ".join(f"word{j}" for j in np.flatnonzero(row > 2)) or "none" for row in X]
+    return np.rint(X) if kind == "counts" else X
