@@ -140,6 +140,9 @@ class PulledUpdate(Update):
     def name(self) -> str:  # type: ignore[override]
         return self.plain.name
 
+    def fit_effort(self, objective):
+        return self.plain.fit_effort(objective)
+
     def refuses(self, model, half):
         return self.plain.refuses(model, half)
 
@@ -153,7 +156,7 @@ class PulledUpdate(Update):
 # -- schemes -------------------------------------------------------------------------------------------------------
 
 
-class CountedAlternate(Alternate, Scheme):
+class CountedAlternate(Alternate):
     """Alternate least squares under a ridge that grows with the number of entries.
 
     Parameters
