@@ -1,7 +1,7 @@
 """Complete: fill in what is missing."""
 
-from unweave.complete.ease import EASE
-from unweave.complete.implicit_als import ImplicitALS
+from unweave.complete.implicit.als import ImplicitALS
+from unweave.complete.implicit.ease import EASE
 from unweave.complete.matrix_completion import MatrixCompletion
 from unweave.complete.sgd import SGD
 from unweave.complete.soft_impute import SoftImpute

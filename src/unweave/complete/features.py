@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, numbered, objects, refuse_unknown
+from unweave.complete.recommending.ids import find, numbered, objects, refuse_unknown
 
 MOST = 4096  # columns: the map from features is found by a Cholesky factor of their Gram
 

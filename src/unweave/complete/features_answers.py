@@ -21,15 +21,14 @@ from unweave.complete.features_join import ids_of
 from unweave.complete.features_side import Towards, from_features
 from unweave.complete.gibbs_sides import shifts
 from unweave.complete.held_out import observed
-from unweave.complete.ids import find, refuse_unknown
-from unweave.complete.newcomer import read_ratings
-from unweave.complete.pairs import pair_scores
-from unweave.complete.recommend import _paired
+from unweave.complete.recommending.answers import paired
+from unweave.complete.recommending.asked import NewUser, aligned, as_list, is_table, named, read_ratings
+from unweave.complete.recommending.ids import find, refuse_unknown
 from unweave.complete.sampled import Sampled
-from unweave.complete.who import NewUser, aligned, as_list, is_table, named
 from unweave.factorization.door import reopen_table
 from unweave.judge.matching import matched
 from unweave.linalg.entries import predict_entries
+from unweave.linalg.scores import pair_scores
 from unweave.objectives import Observed
 from unweave.parallel import single_blas
 from unweave.solve.alternate import left_half_step
@@ -116,7 +115,7 @@ class Informed(Sampled):
             raise ValueError("the model was fitted without timestamps: it knows of no drift; leave timestamps out")
         user_at, one_user = self._places(users, "user", rows)
         item_at, one_item = self._places(items, "item", rows)
-        user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+        user_at, item_at = paired(user_at, item_at, one_user, one_item)
         times = pair_times(timestamps, len(user_at), self.drift_["dates"])
         timed = np.reshape(scores, -1) + drift_at(self.drift_, user_at, item_at, times)
         return float(timed[0]) if one_user and one_item and np.ndim(timestamps) == 0 else timed
@@ -244,7 +243,7 @@ class Informed(Sampled):
             vectors.append(self._vectors(listed, found, what, given))
             ones.append(one)
             at.append(np.arange(len(found)))
-        user_at, item_at = _paired(at[0], at[1], *ones)
+        user_at, item_at = paired(at[0], at[1], *ones)
         Z = np.ascontiguousarray(vectors[1].T)
         scores = self._predicted(pair_scores(vectors[0], Z, user_at, item_at, Z[:, 0]))
         return scores[0] if all(ones) else scores

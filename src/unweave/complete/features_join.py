@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.features import Features
-from unweave.complete.ids import find, objects
+from unweave.complete.recommending.ids import find, objects
 from unweave.data.named import NamedTable
 
 

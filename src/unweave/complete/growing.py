@@ -17,8 +17,8 @@ from unweave.complete.features_guided import Guide, GuidedAlternate
 from unweave.complete.features_join import ids_of, joined
 from unweave.complete.features_side import Side, with_constant
 from unweave.complete.held_out import observed
-from unweave.complete.ids import find, objects
-from unweave.complete.who import entries
+from unweave.complete.recommending.asked import entries
+from unweave.complete.recommending.ids import find, objects
 from unweave.factorization.door import reopen_table
 from unweave.objectives import Observed
 from unweave.parallel import single_blas

@@ -13,10 +13,10 @@ from unweave.complete.counted import Strengths
 from unweave.complete.gibbs import Gibbs
 from unweave.complete.gibbs_sides import DrawnSide, item_record, user_record
 from unweave.complete.held_out import observed
-from unweave.complete.ids import find, refuse_unknown
-from unweave.complete.recommend import Recommends, _paired
+from unweave.complete.recommending.answers import Recommends, paired
+from unweave.complete.recommending.asked import as_list
+from unweave.complete.recommending.ids import find, refuse_unknown
 from unweave.complete.units import Units
-from unweave.complete.who import as_list
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.settings import whole
 from unweave.linalg.entries import predict_entries
@@ -176,7 +176,7 @@ class Sampled(Recommends, BaseFactorization):
         listed, one_item = as_list(items, ids, "item")
         item_at = find(listed, ids, self.components_.shape[1], "item")
         refuse_unknown(listed, item_at, "item", "it has no draws")
-        user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+        user_at, item_at = paired(user_at, item_at, one_user, one_item)
         out = np.empty(len(user_at))
         for start in range(0, len(out), 4096):
             part = slice(start, start + 4096)

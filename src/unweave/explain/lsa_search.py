@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.top import top_columns
 from unweave.data.arguments import whole
 from unweave.explain.lsa_index import Index, unit_row, unit_rows
 from unweave.explain.lsa_words import columns_by_word, count_words, find_term, is_queries, query_rows, unknown_words
+from unweave.linalg.scores import top_columns
 
 # What is made of a model's arrays when it is first asked, by name: (the arrays it was made of, what was made). Not an
 # attribute, so that it is neither saved nor copied; arrays that were replaced since are told by their identity.

@@ -1,4 +1,4 @@
-"""New interactions of old and new users: what `partial_fit` of `ImplicitALS` and `EASE` does with a batch."""
+"""Take new interactions of old and new users: what `partial_fit` of `ImplicitALS` and `EASE` does with a batch."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, objects, refuse_unknown
-from unweave.complete.implicit_scheme import AlternateImplicit, choose_solver, interactions
-from unweave.complete.who import aligned, as_list, named
+from unweave.complete.implicit.scheme import AlternateImplicit, choose_solver, interactions
+from unweave.complete.recommending.asked import aligned, as_list, named
+from unweave.complete.recommending.ids import find, objects, refuse_unknown
 from unweave.data.named import NamedTable
 from unweave.linalg.implicit import basis_of
 from unweave.solve.history import History

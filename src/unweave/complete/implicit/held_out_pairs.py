@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.top import top_columns
 from unweave.factorization.settings import generator
 from unweave.judge.ranking import hits_of
+from unweave.linalg.scores import top_columns
 
 LISTED = 10
 SHARE = 0.1  # of the pairs is held out

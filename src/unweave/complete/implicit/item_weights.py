@@ -1,4 +1,4 @@
-"""Weights between items in closed form, and the ridge under which they find held-out pairs best."""
+"""Solve for weights between items in closed form, and find the ridge under which they find held-out pairs best."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from unweave.complete.found_pairs import HeldOut, peak
+from unweave.complete.implicit.held_out_pairs import HeldOut, peak
+from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme
 
 _BEGIN = 4.0  # in units of the number of users that a pair's item has on average
 _MOST_STEPS = 8  # of a factor of four either way
@@ -67,6 +69,25 @@ def weights(P: NDArray) -> NDArray:
     P /= -np.diag(P).copy()
     P[np.diag_indices_from(P)] = 0
     return P
+
+
+class SolveWeights(Scheme):
+    """Solve for the weights between items in one step, for rows of ones under a ridge."""
+
+    def __init__(self, codes: sp.csr_array, ridge: float):
+        self.codes, self.ridge = codes, ridge
+
+    def begin(self, rng=None) -> dict:
+        return {}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """B, and what no B can be below, ½ Σ_j (1/P_jj − λ), which is what the best B has."""
+        P = inverse(together(self.codes, np.float64), self.ridge)
+        bound = 0.5 * float(np.sum(1 / np.diag(P) - self.ridge))
+        return {"components": weights(P).astype(self.codes.dtype), "bound": bound}, bound
+
+    def adapt(self, loop: Loop) -> Loop:
+        return loop.once()
 
 
 def crowd(X: sp.csr_array) -> float:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
-from unweave.complete.ease_weights import crowd, together
-from unweave.complete.found_pairs import HeldOut, peak, worse
-from unweave.complete.implicit_scheme import Interactions
-from unweave.complete.implicit_search import Search, choose_ridge, noise, search_ridges
+from unweave.complete.implicit.held_out_pairs import HeldOut, peak, worse
+from unweave.complete.implicit.item_weights import crowd, together
+from unweave.complete.implicit.scheme import Interactions
+from unweave.complete.implicit.search import Search, choose_ridge, noise, search_ridges
 from unweave.judge import ndcg_at
 
 

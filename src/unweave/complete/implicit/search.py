@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ease_weights import Strengths, crowd, work_of_weights
-from unweave.complete.found_pairs import LISTED, SHARE, HeldOut, peak, worse
-from unweave.complete.implicit_scheme import AlternateImplicit, Interactions, choose_solver
+from unweave.complete.implicit.held_out_pairs import LISTED, SHARE, HeldOut, peak, worse
+from unweave.complete.implicit.item_weights import Strengths, crowd, work_of_weights
+from unweave.complete.implicit.scheme import AlternateImplicit, Interactions, choose_solver
 
 # What is set here was set on the sets called TUNED in benchmarks/pairs.py, two splits each. Those called REPORTED had
 # a part in this: _WHOLE was lowered from 0.91, _ASKED from 2000, and _EASE and _COVERED were set, with them in view.

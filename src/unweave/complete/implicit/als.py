@@ -1,4 +1,4 @@
-"""Implicit feedback: what people bought, played or clicked, and what they might next."""
+"""Recommend from what people bought, played or clicked: weighted least squares with factors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete.counted import POWERS
-from unweave.complete.found_pairs import held_out_generator
-from unweave.complete.implicit_batch import take_batch
-from unweave.complete.implicit_scheme import (
+from unweave.complete.implicit.batch import take_batch
+from unweave.complete.implicit.held_out_pairs import held_out_generator
+from unweave.complete.implicit.scheme import (
     TITLES,
     AlternateImplicit,
     Interactions,
@@ -17,8 +17,8 @@ from unweave.complete.implicit_scheme import (
     exact_method,
     interactions,
 )
-from unweave.complete.implicit_search import Choice, choose_ridge, compare_ease
-from unweave.complete.implicit_users import ImplicitUsers
+from unweave.complete.implicit.search import Choice, choose_ridge, compare_ease
+from unweave.complete.recommending.answers import Recommends
 from unweave.data.arguments import number, whole
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.door import Learned
@@ -32,7 +32,7 @@ from unweave.solve.plan import Plan
 from unweave.solve.problem import Problem
 
 
-class ImplicitALS(ImplicitUsers, BaseFactorization):
+class ImplicitALS(Recommends, BaseFactorization):
     """p_ij ≈ u_i·z_j over all entries, with confidence: recommendations from purchases, plays or clicks.
 
     Minimises ½ Σ_ij c_ij (p_ij − u_i·z_j)² + ½λ(‖U‖² + ‖Z‖²). A stored entry r_ij > 0 says that something happened:
@@ -73,12 +73,12 @@ class ImplicitALS(ImplicitUsers, BaseFactorization):
     objective_, n_iter_, history_, plan_, certificate_
         As in :class:`unweave.Factorization`; the certificate is the KKT residual.
     seen_, user_ids_, item_ids_
-        As in :class:`unweave.complete.recommend.Recommends`.
+        As in :class:`unweave.complete.recommending.answers.Recommends`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unweave.complete.implicit_als import ImplicitALS
+    >>> from unweave.complete.implicit.als import ImplicitALS
     >>> X = np.array([[1.0, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
     >>> ImplicitALS(2).fit(X).recommend(0, n=1)[0]
     array([2])
@@ -244,6 +244,45 @@ class ImplicitALS(ImplicitUsers, BaseFactorization):
             codes, values = objective.codes(np.ascontiguousarray(self.components_.T), self._exact)
             loss = float(values.sum()) - objective.cost(codes, objective.by_row)
         return -2 * loss / max(1, objective.shape[0] * objective.shape[1])
+
+    # -- one user ------------------------------------------------------------------------------------------------
+    # A user without any interaction has the code 0 by least squares, and with it every item the score 0. `recommend`
+    # and `predict` give such a user the average code of all others instead: the average score of an item over the
+    # users, which ranks by (smoothed) popularity.
+
+    def _blank_code(self):
+        return self._average.copy()
+
+    def _codes_at(self, positions):
+        blank = self.seen_.indptr[positions + 1] == self.seen_.indptr[positions]
+        codes = super()._codes_at(positions)
+        return np.where(blank[:, None], self._average, codes) if blank.any() else codes
+
+    def _row_ridge(self, n_ratings: int) -> float:
+        return self.ridge_ * max(n_ratings, 1) ** POWERS[self.weighting]
+
+    def _row_system(self, items: NDArray, values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """(A, H, c): the row's code is A⁻¹ Σ_j c_j h_j over its entries."""
+        if (np.asarray(values) < 0).any():
+            raise ValueError("Negative values in data passed to ImplicitALS: leave out what was disliked")
+        H = self.components_[:, items].T.astype(np.float64)
+        a = float(self.alpha) * np.asarray(values, np.float64)
+        return self._gram + self._row_ridge(len(items)) * np.eye(len(self._gram)) + (H.T * a) @ H, H, 1 + a
+
+    def _row_code(self, items, values):
+        kept = np.asarray(values) != 0
+        if not kept.any():
+            return self._blank_code()
+        A, H, c = self._row_system(np.asarray(items)[kept], np.asarray(values)[kept])
+        return np.linalg.lstsq(A, H.T @ c, rcond=None)[0].astype(self.components_.dtype)
+
+    def _influence(self, items, values, item):
+        """Hu, Koren and Volinsky (2008), section 5: the score is Σ_j z'A⁻¹h_j·c_j."""
+        if not np.any(values):
+            return np.zeros(len(items)), float(self._average.astype(np.float64) @ self.components_[:, item])
+        A, H, c = self._row_system(items, values)
+        pull = np.linalg.lstsq(A, self.components_[:, item].astype(np.float64), rcond=None)[0]
+        return (H @ pull) * c * (np.asarray(values) > 0), 0.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
