@@ -38,7 +38,7 @@ def load(folder: Path, size: str, sizes: dict[str, tuple[int, int, int]] = SIZES
 
 def ours(data: Pairs, target: float | None, *, solver: str = "auto") -> Fit:
     """Until the objective is the peer's; the last exact half-step of the users is part of the time."""
-    from unweave.complete.implicit_als import ImplicitALS
+    from unweave.complete.implicit.als import ImplicitALS
 
     model = ImplicitALS(
         K,
@@ -56,7 +56,7 @@ def ours(data: Pairs, target: float | None, *, solver: str = "auto") -> Fit:
 
 def sweep(data: Pairs, target: float | None) -> Fit:
     """Median seconds of one sweep over both sides, the first left out (it may set things up)."""
-    from unweave.complete.implicit_als import ImplicitALS
+    from unweave.complete.implicit.als import ImplicitALS
 
     ends: list[float] = []
     ImplicitALS(

@@ -63,7 +63,7 @@ def load(folder: Path, size: str, *, pairs: Callable[[Path], sp.coo_matrix]) -> 
 
 def each(splits: list[Split], fit: Callable[[sp.csr_array], tuple[Any, Any]]) -> Fit:
     """Lists of every split; the seconds are those of fitting."""
-    from unweave.complete.top import top_columns
+    from unweave.linalg.scores import top_columns
 
     lists, seconds = [], 0.0
     for split in splits:

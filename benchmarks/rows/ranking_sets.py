@@ -85,7 +85,7 @@ def _implicit(X: sp.csr_array, threads: int, regularization: float, alpha: float
     from implicit.cpu.als import AlternatingLeastSquares
     from threadpoolctl import threadpool_limits
 
-    from unweave.complete.top import top_columns
+    from unweave.linalg.scores import top_columns
 
     model = AlternatingLeastSquares(
         factors=64, regularization=regularization, alpha=alpha, num_threads=threads, random_state=0

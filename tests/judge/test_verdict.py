@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import unweave
 from unweave.complete.ratings import ratings
-from unweave.complete.recommend import Recommends
+from unweave.complete.recommending.answers import Recommends
 from unweave.judge import (
     Biases,
     Popularity,

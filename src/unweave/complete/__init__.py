@@ -1,7 +1,7 @@
 """Complete: fill in what is missing."""
 
-from unweave.complete.ease import EASE
-from unweave.complete.implicit_als import ImplicitALS
+from unweave.complete.implicit.als import ImplicitALS
+from unweave.complete.implicit.ease import EASE
 from unweave.complete.imputer import TableImputer
 from unweave.complete.nuclear import SingularValueThresholding, SoftImpute
 from unweave.complete.ratings.matrix_completion import MatrixCompletion

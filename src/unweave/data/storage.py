@@ -97,3 +97,34 @@ def is_sparse(X) -> bool:
     (False, True)
     """
     return sp.issparse(X) or sp.issparse(getattr(X, "X", None))
+
+
+def is_matrix(X) -> bool:
+    """Whether X is a plain table: an array, or a sparse matrix of any kind."""
+    return sp.issparse(X) or isinstance(X, np.ndarray)
+
+
+def is_sparse_row(X) -> bool:
+    """Whether X is one row of a sparse table, without the second dimension."""
+    return sp.issparse(X) and X.ndim == 1
+
+
+def nothing_observed(X) -> bool:
+    """Whether a plain table holds no entry at all: nothing stored, or NaN everywhere."""
+    if sp.issparse(X):
+        return X.nnz == 0
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).all())
+
+
+def observed_entries(values, seen=None) -> sp.csr_array:
+    """The observed entries as CSR: the stored ones of a sparse table, those of an array where `seen` is not zero (where
+    it is not given: all but NaN).
+
+    >>> observed_entries(np.array([[np.nan, 2.0]])).data.tolist()
+    [2.0]
+    """
+    if sp.issparse(values):
+        return sp.csr_array(values)
+    seen = ~np.isnan(values) if seen is None else np.broadcast_to(seen, values.shape) != 0
+    indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    return sp.csr_array((values[seen], np.nonzero(seen)[1].astype(np.int32), indptr), shape=values.shape)

@@ -6,9 +6,9 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from unweave.complete.ids import objects
 from unweave.complete.ratings import ratings
 from unweave.complete.ratings.growth import grow
+from unweave.complete.recommending.ids import objects
 
 
 def planted(rng, n=300, m=120, k=3, share=0.25, noise=0.5):

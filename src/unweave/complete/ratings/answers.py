@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, refuse_unknown
-from unweave.complete.pairs import pair_scores
 from unweave.complete.ratings.drift import Calendar, Drift, drift_at, entry_times, pair_times
 from unweave.complete.ratings.features import ids_of, rows_for, same_width, table_of
 from unweave.complete.ratings.least_squares import PulledUpdate, Strengths, counted_half, left_over
 from unweave.complete.ratings.side_information import SideRecords, from_features
 from unweave.complete.ratings.units import Units
-from unweave.complete.recommend import _paired
+from unweave.complete.recommending.answers import paired
+from unweave.complete.recommending.asked import NewUser, as_list, is_table
+from unweave.complete.recommending.ids import find, refuse_unknown
 from unweave.complete.recommending.influence import ridge_code
-from unweave.complete.who import NewUser, as_list, is_table
+from unweave.linalg.scores import pair_scores
 from unweave.losses.base import Loss
 from unweave.objectives import Objective, Observed
 from unweave.objectives.observed import observed
@@ -207,7 +207,7 @@ def timed_scores(model, answers: Answers, scores, users, items, timestamps, rows
     drift = answers.records.timed()
     user_at, one_user = _places(model, users, "user", rows)
     item_at, one_item = _places(model, items, "item", rows)
-    user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+    user_at, item_at = paired(user_at, item_at, one_user, one_item)
     times = pair_times(timestamps, len(user_at), drift["dates"])
     timed = np.reshape(scores, -1) + drift_at(drift, user_at, item_at, times)
     return float(timed[0]) if one_user and one_item and np.ndim(timestamps) == 0 else timed
@@ -222,7 +222,7 @@ def featured_scores(model, answers: Answers, users, items, features: dict, rows:
         vectors.append(_vectors(model, answers, listed, found, what, features[what]))
         ones.append(one)
         at.append(np.arange(len(found)))
-    user_at, item_at = _paired(at[0], at[1], *ones)
+    user_at, item_at = paired(at[0], at[1], *ones)
     Z = np.ascontiguousarray(vectors[1].T)
     scores = pair_scores(vectors[0], Z, user_at, item_at, Z[:, 0])
     return scores[0] if all(ones) else scores

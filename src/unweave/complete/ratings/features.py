@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, numbered, objects, refuse_unknown
+from unweave.complete.recommending.ids import find, numbered, objects, refuse_unknown
 from unweave.data.named import NamedTable
 from unweave.data.storage import as_dense
 

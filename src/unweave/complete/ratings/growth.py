@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, objects
 from unweave.complete.ratings.drift import Calendar, entry_times
 from unweave.complete.ratings.features import ids_of, same_width, table_of
 from unweave.complete.ratings.side_information import FeatureMap, SideInformation, SideRecords, with_constant
+from unweave.complete.recommending.ids import find, objects
 from unweave.objectives.opening import reopen_table
 
 

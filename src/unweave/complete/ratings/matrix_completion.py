@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.ids import objects
-from unweave.complete.newcomer import read_ratings
 from unweave.complete.ratings.answers import Answers, featured_scores, timed_scores
 from unweave.complete.ratings.features import joined, row_of
 from unweave.complete.ratings.fit import minimise, sample, set_task, sweep_again
@@ -15,8 +13,9 @@ from unweave.complete.ratings.growth import more_ratings
 from unweave.complete.ratings.posterior import answers_of, pair_spread
 from unweave.complete.ratings.sgd import how_to_descend
 from unweave.complete.ratings.table import refuse_triples
-from unweave.complete.recommend import Recommends
-from unweave.complete.who import NewUser, aligned, is_table, named
+from unweave.complete.recommending.answers import Recommends
+from unweave.complete.recommending.asked import NewUser, aligned, is_table, named, read_ratings
+from unweave.complete.recommending.ids import objects
 from unweave.data.atomic import need_place
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.run import fitting

@@ -14,14 +14,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.counted import power_of
-from unweave.complete.ids import find, refuse_unknown
 from unweave.complete.ratings.answers import Answers, Factors
 from unweave.complete.ratings.gibbs import DrawnMap, draw_about, draw_rows, residual_of_levels
 from unweave.complete.ratings.least_squares import Strengths
 from unweave.complete.ratings.side_information import SideInformation, SideRecords, from_features
 from unweave.complete.ratings.units import Units
-from unweave.complete.recommend import _paired
-from unweave.complete.who import as_list
+from unweave.complete.recommending.answers import paired
+from unweave.complete.recommending.asked import as_list
+from unweave.complete.recommending.ids import find, refuse_unknown
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.objectives.observed import observed
@@ -209,7 +209,7 @@ def pair_spread(model, users, items, rows: bool) -> NDArray | float:
     listed, one_item = as_list(items, ids, "item")
     item_at = find(listed, ids, answers.components.shape[1], "item")
     refuse_unknown(listed, item_at, "item", "it has no draws")
-    user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+    user_at, item_at = paired(user_at, item_at, one_user, one_item)
     out = np.empty(len(user_at))
     for start in range(0, len(out), 4096):
         part = slice(start, start + 4096)

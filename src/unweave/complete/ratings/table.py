@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import numbered
+from unweave.complete.recommending.ids import numbered
 from unweave.data.named import NamedTable
 
 DUPLICATES = ("mean", "last", "sum", "error")

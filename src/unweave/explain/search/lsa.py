@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.top import top_columns
 from unweave.compress.truncated_svd import TruncatedSVD
 from unweave.data.arguments import whole
 from unweave.explain.search.index import (
@@ -26,6 +25,7 @@ from unweave.explain.search.index import (
     unknown_words,
 )
 from unweave.explain.text.vectorizers import check_saveable, counted, is_texts, ready_vectorizer, vectorizer_terms
+from unweave.linalg.scores import top_columns
 from unweave.penalties import Free, Orthonormal
 from unweave.solve.problem import Problem
 

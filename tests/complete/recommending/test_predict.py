@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unweave import MatrixCompletion
-from unweave.complete.who import NewUser
+from unweave.complete.recommending.asked import NewUser
 
 ITEMS = 25
 

@@ -1,34 +1,53 @@
-"""One interface to recommend with, for every model whose score is codes_[user] @ components_[:, item]."""
+"""Answer questions of recommenders: every model whose score is codes_[user] @ components_[:, item]."""
 
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.ids import find, refuse_unknown
-from unweave.complete.newcomer import read_ratings
-from unweave.complete.pairs import pair_scores
-from unweave.complete.recommender import RecommenderHooks
-from unweave.complete.recommending.influence import Explanation
-from unweave.complete.top import top_columns
-from unweave.complete.who import NewUser, aligned, as_list, ask, is_table, named, places
+from unweave.complete.recommending.asked import (
+    NewUser,
+    aligned,
+    as_list,
+    ask,
+    entries,
+    is_table,
+    named,
+    places,
+    read_ratings,
+)
+from unweave.complete.recommending.ids import find, objects, refuse_unknown
+from unweave.complete.recommending.influence import Explanation, ridge_code, ridge_influence
+from unweave.data.arguments import whole
+from unweave.data.named import NamedTable
 from unweave.data.table import refuse_sparse
-from unweave.factorization.settings import whole
+from unweave.linalg.scores import pair_scores, top_columns, unit_rows
 from unweave.parallel import single_blas
 
 
-class Recommends(RecommenderHooks):
-    """What recommenders can do; a mixin beside :class:`BaseFactorization`.
+class Recommends:
+    """Give a factorisation the questions of recommenders; a mixin beside :class:`BaseFactorization`.
 
-    Sparse means unobserved here. ``fit`` calls ``_remember``, which keeps what was seen and the ids; what else a model
-    may say for itself is in :class:`RecommenderHooks`. Users and items are named by their ids when these are known
-    (:func:`unweave.ratings`, :func:`unweave.read`), by position otherwise; ``rows=True`` means positions in every
-    argument and every answer. A user may also be a table with the user's own row or everybody's (sparse, dense, or
-    :class:`Ratings`), or what :meth:`fold_in` returned.
+    Sparse means unobserved here. Users and items are named by their ids when these are known (:func:`unweave.ratings`,
+    :func:`unweave.read`), by position otherwise; ``rows=True`` means positions in every argument and every answer. A
+    user may also be a table with the user's own row or everybody's (sparse, dense, or :class:`Ratings`), or what
+    :meth:`fold_in` returned.
+
+    A model calls ``_remember`` in ``fit``. What it may say for itself, with answers that suit ratings under a ridge:
+
+    - ``_blank_code()``, ``_blank_item()``: the code of a user, the components of an item, of whom nothing is known;
+    - ``_codes_at(positions)``, ``_codes_or_blank(positions)``: codes of users of the training table, -1 is a stranger;
+    - ``_codes_of_rows(X, seen)``: codes of the rows of a new table;
+    - ``_row_code(items, values)``: the code of one user from the user's own entries; where ``_ridge_rows`` is True it
+      is ridge least squares with ``_row_ridge(n)``, the entries in ``_held()`` being one;
+    - ``_influence(items, values, item)``: what each entry of a user adds to a score (``_influence_of`` knows the user);
+    - ``_item_vectors()``, ``_user_vectors(codes)``: vectors for similarity;
+    - ``_predicted(scores)``: scores in units of the data.
 
     Attributes
     ----------
@@ -37,6 +56,20 @@ class Recommends(RecommenderHooks):
     user_ids_, item_ids_ : arrays of objects, or None
         Ids of the rows and columns; None when positions are the ids.
     """
+
+    # Set by the estimator that this is mixed into.
+    codes_: NDArray | None
+    components_: NDArray
+    n_components_: int
+    seen_: sp.csr_array
+    user_ids_: NDArray | None
+    item_ids_: NDArray | None
+    transform: Any
+    inverse_transform: Any
+
+    # Whether a row's code is ridge least squares over its observed entries (with _row_ridge): then one row is solved
+    # without touching the other items.
+    _ridge_rows = False
 
     # -- what users call -----------------------------------------------------------------------------------------
 
@@ -96,7 +129,7 @@ class Recommends(RecommenderHooks):
         check_is_fitted(self)
         n, ids = whole(n, "n", 1), None if rows else self.item_ids_
         found, one = places(item, ids, self.components_.shape[1], "item", "rows=True takes positions")
-        units = _unit_rows(self._item_vectors())
+        units = unit_rows(self._item_vectors())
         columns = self._candidates(items, exclude, rows)
         best, cosines = top_columns(units[found], units.T, n, seen=_themselves(found, len(units)), columns=columns)
         names = _named_items(best, ids)
@@ -109,8 +142,8 @@ class Recommends(RecommenderHooks):
         """
         check_is_fitted(self)
         n, asked = whole(n, "n", 1), ask(self, user, rows)
-        units = _unit_rows(self._user_vectors(self._codes_at(np.arange(self.seen_.shape[0]))))
-        vectors = _unit_rows(self._user_vectors(asked.codes))
+        units = unit_rows(self._user_vectors(self._codes_at(np.arange(self.seen_.shape[0]))))
+        vectors = unit_rows(self._user_vectors(asked.codes))
         best, cosines = top_columns(vectors, units.T, n, seen=_themselves(asked.places, units.shape[0]))
         return asked.first(_named_items(best, None if rows else self.user_ids_)), asked.first(cosines)
 
@@ -160,7 +193,7 @@ class Recommends(RecommenderHooks):
         item_at = find(listed, ids, self.components_.shape[1], "item")
         if unknown == "error":
             refuse_unknown(listed, item_at, "item", "unknown='mean' predicts it from the mean and the user's bias")
-        user_at, item_at = _paired(user_at, item_at, one_user, one_item)
+        user_at, item_at = paired(user_at, item_at, one_user, one_item)
         scores = self._predicted(pair_scores(codes, self.components_, user_at, item_at, self._blank_item()))
         return float(scores[0]) if one_user and one_item else scores
 
@@ -197,6 +230,100 @@ class Recommends(RecommenderHooks):
         rest = score - baseline - float(parts[first].sum())
         named_items = _named_items(positions[first], ids)
         return Explanation(score, baseline, named_items, values[first], parts[first], rest)
+
+    # -- what a model may say for itself -------------------------------------------------------------------------------
+
+    def _remember(self, X, table) -> None:
+        """Keep what was seen and the ids; `fit` calls this.
+
+        `X` is what the user passed. `table` holds its observed entries: a checked table, an objective or a CSR array.
+        Names that are not distinct are no ids.
+        """
+        self.seen_ = entries(table)
+        self.user_ids_, self.item_ids_ = getattr(X, "user_ids", None), getattr(X, "item_ids", None)
+        if isinstance(X, NamedTable):
+            self.user_ids_ = _distinct(X.rows) if self.user_ids_ is None else self.user_ids_
+            self.item_ids_ = _distinct(X.columns) if self.item_ids_ is None else self.item_ids_
+
+    def _item_vectors(self) -> NDArray:
+        """Vectors of the items for similarity (items × k): the components without biases."""
+        return self.components_[: self.n_components_].T
+
+    def _user_vectors(self, codes: NDArray) -> NDArray:
+        """Vectors of users for similarity (users × k), from codes: without biases."""
+        return codes[:, : self.n_components_]
+
+    def _held(self) -> list[int]:
+        """Entries of a code that are held at one."""
+        return list(getattr(getattr(self, "_sentence", None), "held_codes", []))
+
+    def _blank_code(self) -> NDArray:
+        """The code of a user of whom nothing is known."""
+        code = np.zeros(len(self.components_), self.components_.dtype)
+        code[self._held()] = 1
+        return code
+
+    def _blank_item(self) -> NDArray:
+        """The components of an item of which nothing is known: with biases, they predict mean + user bias."""
+        item = np.zeros(len(self.components_), self.components_.dtype)
+        problem = getattr(self, "_sentence", None)
+        if problem is not None and problem.biases:
+            item[problem.held_components] = 1
+            item[problem.held_codes] = getattr(self, "mean_", 0.0)
+        return item
+
+    def _codes_at(self, positions: NDArray) -> NDArray:
+        """Codes of users of the training table."""
+        if self.codes_ is None:
+            raise ValueError("the model kept no codes (it was fitted in blocks): pass the users' ratings as a table")
+        if len(positions) == len(self.codes_) and np.array_equal(positions, np.arange(len(self.codes_))):
+            return self.codes_  # everybody: nothing is copied
+        return self.codes_[positions]
+
+    def _codes_or_blank(self, positions: NDArray) -> NDArray:
+        """Codes of users of the training table, and at -1 that of a user of whom nothing is known."""
+        known = positions >= 0
+        if known.all():
+            return self._codes_at(positions)
+        codes = np.tile(self._blank_code(), (len(positions), 1))
+        codes[known] = self._codes_at(positions[known])
+        return codes
+
+    def _codes_of_rows(self, X, seen: sp.csr_array) -> NDArray:
+        """Codes of the rows of a table with these entries; of rows without any, the blank one."""
+        codes = np.tile(self._blank_code(), (seen.shape[0], 1))
+        if len(codes) == 1 and seen.nnz:
+            codes[0] = self._row_code(seen.indices.astype(np.int64), seen.data.astype(np.float64))
+        elif seen.nnz:
+            codes = np.where(np.diff(seen.indptr)[:, None] > 0, self.transform(X), codes)
+        return codes
+
+    def _row_ridge(self, n_ratings: int) -> float | NDArray:
+        """The ridge of a row with so many entries: one, or one for each free entry of its code."""
+        return float(getattr(self, "ridge_", 0.0))
+
+    def _row_code(self, items: NDArray, values: NDArray) -> NDArray:
+        """The code of one row with these entries (at least one)."""
+        if self._ridge_rows:
+            code = ridge_code(self.components_[:, items], values, self._row_ridge(len(items)), self._held())
+            return code.astype(self.components_.dtype)
+        row = sp.csr_array((values, items, np.array([0, len(items)])), shape=(1, self.components_.shape[1]))
+        return self.transform(named(self, row.astype(self.components_.dtype)))[0]
+
+    def _influence(self, items: NDArray, values: NDArray, item: int) -> tuple[NDArray, float]:
+        """What each of a user's ratings adds to the score of `item`, and the score without any."""
+        if not self._ridge_rows:
+            raise NotImplementedError(f"{type(self).__name__} cannot tell which ratings drove a score")
+        Z = self.components_
+        return ridge_influence(Z[:, items], values, Z[:, item], self._row_ridge(len(items)), self._held())
+
+    def _influence_of(self, asked, items: NDArray, values: NDArray, item: int) -> tuple[NDArray, float]:
+        """The same, where it matters who was asked for."""
+        return self._influence(items, values, item)
+
+    def _predicted(self, scores: NDArray) -> NDArray:
+        """Scores in the units of the data, for `predict`."""
+        return scores
 
     # -- details -------------------------------------------------------------------------------------------------
 
@@ -237,15 +364,6 @@ def _named_items(positions: NDArray, ids: NDArray | None) -> NDArray:
     return names
 
 
-def _unit_rows(vectors):
-    """Rows of length one, of an array or a sparse one; rows of zeros stay zeros."""
-    if sp.issparse(vectors):
-        lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
-        return sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)) @ vectors)
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    return vectors / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)
-
-
 def _themselves(positions: NDArray, size: int) -> sp.csr_array:
     """Each row has stored its own position, and nothing where that is -1."""
     known = positions >= 0
@@ -253,7 +371,12 @@ def _themselves(positions: NDArray, size: int) -> sp.csr_array:
     return sp.csr_array((np.ones(indptr[-1]), positions[known], indptr), shape=(len(positions), size))
 
 
-def _paired(users: NDArray, items: NDArray, one_user: bool, one_item: bool) -> tuple[NDArray, NDArray]:
+def paired(users: NDArray, items: NDArray, one_user: bool, one_item: bool) -> tuple[NDArray, NDArray]:
+    """Bring users and items to one length: one of either goes with all of the other."""
     if len(users) != len(items) and not (one_user or one_item):
         raise ValueError(f"users and items must be equally many, got {len(users)} and {len(items)}")
     return np.broadcast_arrays(users, items)[0], np.broadcast_arrays(users, items)[1]
+
+
+def _distinct(names: list[str] | None) -> NDArray | None:
+    return objects(names) if names is not None and len(set(names)) == len(names) else None

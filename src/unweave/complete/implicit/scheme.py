@@ -15,6 +15,7 @@ from unweave.linalg.implicit import Basis, Rows, basis_of, descend_rows, slope_r
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
 from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme
 from unweave.updates import LeastSquares
 
 SOLVERS = ("auto", "cholesky", "cg", "subspace")
@@ -149,19 +150,22 @@ TITLES = {
 }
 
 
-class AlternateImplicit:
-    """Users given items, items given users; the objective comes with the second half-step for nothing."""
+class AlternateImplicit(Scheme):
+    """Users given items, items given users; the objective comes with the second half-step for nothing.
 
-    def __init__(self, objective: Interactions, solver: str):
-        self.objective, self.solver = objective, solver
+    It begins with the `items` given, or with random ones.
+    """
+
+    def __init__(self, objective: Interactions, solver: str, k: int, items: NDArray | None = None):
+        self.objective, self.solver, self.k, self.items = objective, solver, k, items
         self.left = LeastSquares()
 
-    def start(self, k: int, rng) -> dict:
-        n, m = self.objective.shape
-        items = rng.standard_normal((m, k), dtype=np.float64) / np.sqrt(k)
-        return {"codes": np.zeros((n, k), self.objective.dtype), "items": items.astype(self.objective.dtype)}
+    def begin(self, rng=None) -> dict:
+        (n, m), k, dtype = self.objective.shape, self.k, self.objective.dtype
+        items = rng.standard_normal((m, k), dtype=np.float64) / np.sqrt(k) if self.items is None else self.items
+        return {"codes": np.zeros((n, k), dtype), "items": items.astype(dtype, copy=False)}
 
-    def pace(self, loop: Loop) -> Loop:
+    def adapt(self, loop: Loop) -> Loop:
         # A recommender is ready long before it has settled, so running out of sweeps is nothing to warn of.
         return replace(loop, ending=f"max_iter={loop.max_iter} sweeps done")
 

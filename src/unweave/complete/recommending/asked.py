@@ -1,4 +1,4 @@
-"""Whoever is asked for: ids, positions, rows of ratings or new users, all as codes and what they have seen."""
+"""Find whoever is asked for: ids, positions, rows of ratings or new users become codes and what they have seen."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, lookup, refuse_unknown
+from unweave.complete.recommending.ids import find, lookup, refuse_unknown
 from unweave.data.named import NamedTable
+from unweave.data.storage import is_matrix, is_sparse_row, nothing_observed, observed_entries
 from unweave.data.table import Table, check_table
 
 _REMEDY = (
@@ -61,9 +62,9 @@ def is_table(X) -> bool:
     >>> is_table(np.zeros((1, 3))), is_table(["ann", "bob"])
     (True, False)
     """
-    if isinstance(X, NamedTable) or sp.issparse(X):
-        return True
-    return (isinstance(X, np.ndarray) and X.ndim == 2) or (hasattr(X, "columns") and hasattr(X, "shape"))
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2
+    return isinstance(X, NamedTable) or is_matrix(X) or (hasattr(X, "columns") and hasattr(X, "shape"))
 
 
 def is_one(wanted, ids: NDArray | None) -> bool:
@@ -143,7 +144,7 @@ def _newcomers(model, people: list[NewUser], one: bool) -> Asked:
 
 
 def _from_table(model, X, one: bool = False) -> Asked:
-    one = one or X.ndim == 1 if sp.issparse(X) else one
+    one = one or is_sparse_row(X)
     X, seen = rows_of(model, X)
     return Asked(model._codes_of_rows(X, seen), seen, np.full(seen.shape[0], -1), one)
 
@@ -155,15 +156,14 @@ def rows_of(model, X) -> tuple[Any, sp.csr_array]:
     plain = X.X if isinstance(X, NamedTable) else X
     if plain.shape[1] != m:
         raise ValueError(f"X has {plain.shape[1]} columns, but the model knows {m} items: give one column an item")
-    empty = plain.nnz == 0 if sp.issparse(plain) else isinstance(plain, np.ndarray) and plain.dtype.kind == "f"
-    if empty and (sp.issparse(plain) or np.isnan(plain).all()):
+    if nothing_observed(plain):
         return X, sp.csr_array(plain.shape)
     return X, entries(check_table(model, X, getattr(model, "missing", "zeros"), reset=False))
 
 
 def aligned(model, X):
     """A table that brings the ids of its items, with its columns in the order of the model's items."""
-    if sp.issparse(X) and X.ndim == 1:
+    if is_sparse_row(X):
         return sp.csr_array(X.reshape((1, -1)))
     if not isinstance(X, NamedTable) or model.item_ids_ is None:
         return X
@@ -184,7 +184,7 @@ def aligned(model, X):
 def named(model, X):
     """A plain table under the names that the model was fitted to, which scikit-learn would miss otherwise."""
     names = getattr(model, "feature_names_in_", None)
-    if names is None or not (sp.issparse(X) or isinstance(X, np.ndarray)) or X.shape[1] != len(names):
+    if names is None or not is_matrix(X) or X.shape[1] != len(names):
         return X
     return NamedTable(X, columns=list(names), missing=getattr(model, "missing", "zeros"))
 
@@ -192,9 +192,54 @@ def named(model, X):
 def entries(table) -> sp.csr_array:
     """The observed entries of a checked table, an objective, a sparse or a dense array (NaN: unobserved), as CSR."""
     values = getattr(table, "values", getattr(table, "X", table))
-    if sp.issparse(values):
-        return sp.csr_array(values)
-    seen = table.seen if isinstance(table, Table) else getattr(table, "weights", None)
-    seen = ~np.isnan(values) if seen is None else np.broadcast_to(seen, values.shape) != 0
-    indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-    return sp.csr_array((values[seen], np.nonzero(seen)[1].astype(np.int32), indptr), shape=values.shape)
+    return observed_entries(values, table.seen if isinstance(table, Table) else getattr(table, "weights", None))
+
+
+# -- the ratings of one new user ----------------------------------------------------------------------------------
+
+
+def read_ratings(model, ratings, rows: bool, unknown: str) -> tuple[NDArray, NDArray]:
+    """(positions of the items, ascending; ratings in float64) from a dict, pairs or a row."""
+    if unknown not in ("error", "ignore"):
+        raise ValueError(f"unknown={unknown!r} must be 'error' or 'ignore'")
+    if isinstance(ratings, np.ndarray) and ratings.ndim == 1 and ratings.dtype.kind in "fiu" and len(ratings):
+        ratings = ratings[None, :]
+    if is_table(ratings):
+        return _row(model, ratings)
+    names, values = _pairs(ratings)
+    ids = None if rows else model.item_ids_
+    found = find(names, ids, model.components_.shape[1], "item")
+    if unknown == "error":
+        refuse_unknown(names, found, "item", "leave it out, or say unknown='ignore'")
+    positions, values = found[found >= 0], values[found >= 0]
+    if len(np.unique(positions)) < len(positions):
+        raise ValueError("ratings name an item twice; give one rating an item")
+    order = np.argsort(positions)
+    return positions[order], values[order]
+
+
+def _row(model, table) -> tuple[NDArray, NDArray]:
+    _, seen = rows_of(model, table)
+    if seen.shape[0] != 1:
+        raise ValueError(f"fold_in takes one user, got a table with {seen.shape[0]} rows; recommend takes tables")
+    return seen.indices.astype(np.int64), seen.data.astype(np.float64)
+
+
+def _pairs(ratings) -> tuple[list, NDArray]:
+    wanted = "ratings must be a dict of item → rating, a list of (item, rating) pairs, or a row"
+    if isinstance(ratings, str | bytes) or not isinstance(ratings, Iterable):
+        raise TypeError(f"{wanted}, got {ratings!r}")
+    pairs = list(ratings.items()) if isinstance(ratings, Mapping) else list(ratings)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise TypeError(f"{wanted}; for items alone use dict.fromkeys(items, 1.0)")
+    for item, rating in pairs:
+        if isinstance(rating, str | bytes):
+            raise TypeError(f"{wanted}; the rating of item {item!r} is the text {rating!r}, not a number")
+    try:
+        values = np.array([rating for _, rating in pairs], dtype=np.float64).reshape(len(pairs))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{wanted}; a rating is not a number ({error})") from error
+    if not np.isfinite(values).all():
+        name = pairs[int(np.argmin(np.isfinite(values)))][0]
+        raise ValueError(f"the rating of item {name!r} is NaN or infinite; leave it out")
+    return [item for item, _ in pairs], values

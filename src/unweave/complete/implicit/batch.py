@@ -1,4 +1,4 @@
-"""New interactions of old and new users: what `partial_fit` of `ImplicitALS` and `EASE` does with a batch."""
+"""Take new interactions of old and new users: what `partial_fit` of `ImplicitALS` and `EASE` does with a batch."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.ids import find, objects, refuse_unknown
-from unweave.complete.implicit_scheme import AlternateImplicit, choose_solver, interactions
-from unweave.complete.who import aligned, as_list, named
+from unweave.complete.implicit.scheme import AlternateImplicit, choose_solver, interactions
+from unweave.complete.recommending.asked import aligned, as_list, named
+from unweave.complete.recommending.ids import find, objects, refuse_unknown
 from unweave.data.named import NamedTable
 from unweave.linalg.implicit import basis_of
 from unweave.solve.history import History
@@ -20,15 +20,17 @@ def take_batch(model: Any, X, users) -> None:
     """Merge a batch into what was seen, and run one sweep that begins with the rows that changed."""
     seen, ids, places = _taken(model, X, users)
     n = seen.shape[0]
-    objective = model._interactions(seen)
+    objective = model._interactions(seen, model.ridge_)
     items = np.ascontiguousarray(model.components_.T)
     codes = np.zeros((n, len(model.components_)), items.dtype)
     codes[: len(model.codes_)] = model.codes_
     changed = np.unique(places)
-    codes[changed], _ = model._interactions(seen[changed]).codes(items, model._exact)
-    scheme = AlternateImplicit(objective, choose_solver(objective, len(model.components_), model.solver)[0])
+    codes[changed], _ = model._interactions(seen[changed], model.ridge_).codes(items, model._exact)
+    k = len(model.components_)
+    scheme = AlternateImplicit(objective, choose_solver(objective, k, model.solver)[0], k)
     items, _ = scheme.half_step(objective.by_column, basis_of(codes), items)
-    model._finish(objective, model._sentence, scheme, {"components": np.ascontiguousarray(items.T)})
+    model.certificate_ = model._settle(objective, np.ascontiguousarray(items.T))
+    model.objective_ = model.certificate_.objective
     model.seen_, model.user_ids_ = seen, ids
     model.history_, model.n_iter_ = History(), model.n_iter_ + 1
 

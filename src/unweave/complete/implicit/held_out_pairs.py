@@ -8,15 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.top import top_columns
 from unweave.factorization.settings import generator
 from unweave.judge.ranking import hits_of
+from unweave.linalg.scores import top_columns
 
 LISTED = 10
-_SHARE = 0.1  # of the pairs is held out
+SHARE = 0.1  # of the pairs is held out
 _LEAST = 100  # pairs held out below which nothing can be told from them
-_USERS = 1000, 2000  # that are asked about, at least and at most where there are so many
-_SCORES = 6  # scores a judgement may compute for each pair of the table, but always a million
+_USERS = 2000  # that are asked about
+_SCORES = 6  # scores a judgement may compute for each pair of the table
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class HeldOut:
     lost: sp.csr_array
 
     @classmethod
-    def of(cls, X: sp.csr_array, rng: np.random.Generator) -> HeldOut | None:
-        """None where there are too few pairs to tell anything."""
-        out = rng.random(X.nnz) < _SHARE
+    def of(cls, X: sp.csr_array, rng: np.random.Generator, least: int = 1 << 20) -> HeldOut | None:
+        """None where there are too few pairs to tell anything; `least` scores may be computed in any case."""
+        out = rng.random(X.nnz) < SHARE
         train, lost = _part(X, ~out), _part(X, out)
         asked = np.flatnonzero((np.diff(lost.indptr) > 0) & (np.diff(train.indptr) > 0))
-        scores = max(_SCORES * X.nnz, 1 << 20)
-        few = int(np.clip(scores // X.shape[1], *_USERS))
+        scores = max(_SCORES * X.nnz, least)
+        few = int(np.clip(scores // X.shape[1], least >> 10, _USERS))
         if len(asked) > few:
             asked = np.sort(rng.choice(asked, few, replace=False))
         width = max(scores // max(len(asked), 1), 10 * LISTED)
@@ -66,8 +66,12 @@ class HeldOut:
 
     def gains(self, codes, components) -> NDArray:
         """NDCG@10 of each user's list, from codes (of these users) and components (of these items)."""
-        lists, _ = top_columns(codes, components, LISTED, seen=self.seen)
-        return hits_of(lists, self.lost, LISTED).gain()
+        return self.gains_at(codes, components, LISTED)[0]
+
+    def gains_at(self, codes, components, *lengths: int) -> list[NDArray]:
+        """The same for lists of several lengths."""
+        lists, _ = top_columns(codes, components, max(lengths), seen=self.seen)
+        return [hits_of(lists[:, :length], self.lost, length).gain() for length in lengths]
 
 
 def worse(gains: NDArray, best: NDArray) -> bool:

@@ -1,6 +1,8 @@
-"""Weights between items, learned at once: recommendations from purchases, plays or clicks without factors."""
+"""Recommend from what people bought, played or clicked: weights between items, learned at once, without factors."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,18 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave import parallel
-from unweave.complete.ease_users import EaseUsers
-from unweave.complete.ease_weights import choose_strength, crowd, inverse, ones, together, weights
-from unweave.complete.found_pairs import HeldOut, held_out_generator
-from unweave.complete.implicit_batch import merged
-from unweave.complete.implicit_scheme import interactions
+from unweave.complete.implicit.batch import merged
+from unweave.complete.implicit.held_out_pairs import HeldOut, held_out_generator
+from unweave.complete.implicit.item_weights import SolveWeights, choose_strength, crowd, ones
+from unweave.complete.implicit.scheme import interactions
+from unweave.complete.recommending.answers import Recommends
+from unweave.data.arguments import number
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import make_loop, number
+from unweave.factorization.run import Run, fitting
 from unweave.losses.squared import Squared
 from unweave.objectives.opening import Learned
 from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate, bounded
-from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 
 MOST_ITEMS = 20_000  # a table of items × items in float64 has 3.2 GB then
@@ -27,7 +29,7 @@ _USUAL = 4.0  # times the users of a pair's item: where nothing can be held out
 _BLOCK = 256  # rows whose residual is made dense together
 
 
-class EASE(EaseUsers, BaseFactorization):
+class EASE(Recommends, BaseFactorization):
     """x_u ≈ x_u·B with diag B = 0: each item predicted from the others that a user has, weights in closed form.
 
     Minimises ½‖X − X·B‖² + ½λ‖B‖² over the items × items matrix B with zeros on its diagonal, for the table X of zeros
@@ -64,7 +66,7 @@ class EASE(EaseUsers, BaseFactorization):
     objective_, n_iter_, history_, plan_, certificate_
         As in :class:`unweave.Factorization`; the problem is convex, so the certificate is a bound.
     seen_, user_ids_, item_ids_
-        As in :class:`unweave.complete.recommend.Recommends`.
+        As in :class:`unweave.complete.recommending.answers.Recommends`.
 
     Examples
     --------
@@ -82,6 +84,8 @@ class EASE(EaseUsers, BaseFactorization):
     # One closed form: there is nothing to limit, and nothing to resume.
     max_iter, tol, checkpoint = 1, 0.0, None
 
+    codes_: Any
+
     def __init__(self, ridge="auto", *, missing="zeros", random_state=None, callback=None, verbose=False):
         self.ridge = ridge
         self.missing = missing
@@ -92,20 +96,21 @@ class EASE(EaseUsers, BaseFactorization):
     # -- fitting -------------------------------------------------------------------------------------------------
 
     def _fit(self, X, weights=None):
-        if not isinstance(self.missing, str) or self.missing != "zeros":
-            raise ValueError(
-                f"missing={self.missing!r}: only 'zeros' has a meaning here, what is not stored did not happen"
-            )
-        table = interactions(self, X, reset=True)
-        if not table.nnz:
-            raise ValueError("X has no interaction: nothing above zero is stored in it")
-        if table.shape[1] > MOST_ITEMS:
-            raise ValueError(
-                f"X has {table.shape[1]} items, and EASE inverts a table of items × items: beyond {MOST_ITEMS} it "
-                "would not fit; use ImplicitALS, or leave out the items that few users have"
-            )
-        self._settle(table, self._strength(table))
-        self._remember(X, table)
+        with fitting(self):
+            if not isinstance(self.missing, str) or self.missing != "zeros":
+                raise ValueError(
+                    f"missing={self.missing!r}: only 'zeros' has a meaning here, what is not stored did not happen"
+                )
+            table = interactions(self, X, reset=True)
+            if not table.nnz:
+                raise ValueError("X has no interaction: nothing above zero is stored in it")
+            if table.shape[1] > MOST_ITEMS:
+                raise ValueError(
+                    f"X has {table.shape[1]} items, and EASE inverts a table of items × items: beyond {MOST_ITEMS} it "
+                    "would not fit; use ImplicitALS, or leave out the items that few users have"
+                )
+            self._settle(table, self._strength(table))
+            self._remember(X, table)
         return self.codes_
 
     def _strength(self, table: sp.csr_array) -> float:
@@ -126,23 +131,20 @@ class EASE(EaseUsers, BaseFactorization):
 
     def _settle(self, table: sp.csr_array, ridge: float) -> None:
         """Solve for the weights under a ridge, and keep what follows."""
+        run = Run(self, table)
         self.ridge_, self.codes_ = ridge, ones(table, table.dtype)
-        loop = make_loop(self, table.data, table.indices, table.indptr)
-        state, self.history_ = iterate(self._solve, {}, loop)
-        self.components_, bound = state["components"], state["bound"]
-        self._learned, self.n_iter_ = Learned(Squared(), {}, False), 1
+        state = run.through(SolveWeights(self.codes_, ridge), self._plan_in_words(table))
+        self.components_ = state["components"]
+        self._learned = Learned(Squared(), {}, False)
         self.n_components_ = self._n_features_out = table.shape[1]
         self._average = np.asarray(self.codes_.mean(axis=0)).astype(table.dtype)
-        self.objective_ = self._objective(self.codes_)
-        scale = 0.5 * table.nnz
-        self.certificate_ = bounded("duality", bound, self.objective_, scale, True, 1e-9 * scale)
-        self.plan_ = self._plan_in_words(table)
+        certificate = self._certified(self.codes_, state["bound"])
+        run.close(certificate.objective, certificate)
 
-    def _solve(self, state: dict) -> tuple[dict, float]:
-        """The whole fit: B, and what no B can be below, ½ Σ_j (1/P_jj − λ), which is what the best B has."""
-        P = inverse(together(self.codes_, np.float64), self.ridge_)
-        bound = 0.5 * float(np.sum(1 / np.diag(P) - self.ridge_))
-        return {"components": weights(P).astype(self.codes_.dtype), "bound": bound}, bound
+    def _certified(self, codes: sp.csr_array, bound: float) -> Certificate:
+        """How far the weights are from a bound that no weights can be below."""
+        scale = 0.5 * codes.nnz
+        return bounded("duality", bound, self._objective(codes), scale, True, 1e-9 * scale)
 
     def _plan_in_words(self, table: sp.csr_array) -> Plan:
         n, m = table.shape
@@ -169,9 +171,8 @@ class EASE(EaseUsers, BaseFactorization):
         check_is_fitted(self)
         with single_blas():
             codes = self._ones_of(X)
-            P = inverse(together(codes, np.float64), self.ridge_)
-            bound, scale = 0.5 * float(np.sum(1 / np.diag(P) - self.ridge_)), 0.5 * codes.nnz
-            self.certificate_ = bounded("duality", bound, self._objective(codes), scale, True, 1e-9 * scale)
+            _, bound = SolveWeights(codes, self.ridge_).step({})
+            self.certificate_ = self._certified(codes, bound)
         return self.certificate_
 
     def partial_fit(self, X, y=None, *, users=None):
@@ -182,7 +183,7 @@ class EASE(EaseUsers, BaseFactorization):
         """
         if not hasattr(self, "components_"):
             return self.fit(X)
-        with single_blas():
+        with fitting(self):
             seen, ids = merged(self, X, users)
             self._settle(seen, self.ridge_)
             self.seen_, self.user_ids_ = seen, ids
@@ -210,6 +211,75 @@ class EASE(EaseUsers, BaseFactorization):
         check_is_fitted(self)
         codes = self._ones_of(X)
         return -sum(self._residuals(codes)) / max(1, codes.shape[0] * codes.shape[1])
+
+    # -- one user ------------------------------------------------------------------------------------------------
+    # A user without any interaction has a row of zeros, and every item the score 0. `recommend` and `predict` give such
+    # a user the average row of all instead, which ranks by (smoothed) popularity.
+
+    def _blank_code(self):
+        return self._average.copy()
+
+    def _codes_at(self, positions):
+        return self._filled(self.codes_[positions])
+
+    def _codes_or_blank(self, positions):
+        known = positions >= 0
+        codes = self.codes_[np.where(known, positions, 0)]
+        return self._filled(sp.csr_array(codes if known.all() else sp.diags_array(known.astype(codes.dtype)) @ codes))
+
+    def _codes_of_rows(self, X, seen):
+        self._refuse_negative(seen.data)
+        kept = seen.copy()
+        kept.eliminate_zeros()
+        return self._filled(ones(kept, self.components_.dtype))
+
+    def _filled(self, codes: sp.csr_array) -> sp.csr_array:
+        """Rows without anything become the average row."""
+        blank = (codes.sum(axis=1) == 0).astype(codes.dtype)
+        if not blank.any():
+            return codes
+        return sp.csr_array(codes + sp.csr_array(blank[:, None]) @ sp.csr_array(self._average[None, :]))
+
+    def _item_vectors(self):
+        """An item by what predicts it, itself included: otherwise two that always go together would have nothing in
+        common."""
+        return self.components_.T + np.eye(len(self.components_), dtype=self.components_.dtype)
+
+    def _user_vectors(self, codes):
+        return sp.csr_array(codes)
+
+    def _row_code(self, items, values):
+        self._refuse_negative(values)
+        kept = np.asarray(values) != 0
+        if not kept.any():
+            return self._blank_code()
+        code = np.zeros(len(self.components_), self.components_.dtype)
+        code[np.asarray(items)[kept]] = 1
+        return code
+
+    def _refuse_negative(self, values) -> None:
+        if (np.asarray(values) < 0).any():
+            raise ValueError(f"Negative values in data passed to {type(self).__name__}: leave out what was disliked")
+
+    def _check_loaded(self, looked_at: bool) -> None:
+        """Raise ValueError unless a model from a file can be worked with."""
+        B, n = self.components_, self.n_features_in_
+        sound = isinstance(B, np.ndarray) and B.dtype in (np.float32, np.float64) and B.shape == (n, n)
+        if not sound or (looked_at and not np.isfinite(B).all()):
+            raise ValueError("the weights between items are no square table of numbers")
+        for rows in (self.codes_, self.seen_):
+            if not isinstance(rows, sp.csr_array) or rows.shape != (self.seen_.shape[0], n):
+                raise ValueError("what users have does not fit the items")
+        if np.shape(self._average) != (n,):
+            raise ValueError("the average user does not fit the items")
+
+    def _influence(self, items, values, item):
+        """The score is the sum of the weights of what the user has."""
+        has = np.asarray(values) > 0
+        column = self.components_[:, item].astype(np.float64)
+        if not has.any():
+            return np.zeros(len(items)), float(self._average.astype(np.float64) @ column)
+        return np.where(has, column[items], 0.0), 0.0
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
-from tests.complete.test_implicit_als import counts, two_tastes
+from tests.complete.implicit.test_als import counts, two_tastes
 from unweave import EASE
-from unweave.complete import ease
+from unweave.complete.implicit import ease
 from unweave.data.named import NamedTable
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import implicit as slow
-from unweave.complete.implicit_als import ImplicitALS
+from unweave.complete.implicit.als import ImplicitALS
 from unweave.data.named import NamedTable
 
 

@@ -1,4 +1,4 @@
-"""Weights between items in closed form, and the ridge under which they find held-out pairs best."""
+"""Solve for weights between items in closed form, and find the ridge under which they find held-out pairs best."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from unweave.complete.found_pairs import HeldOut, peak
+from unweave.complete.implicit.held_out_pairs import HeldOut, peak
+from unweave.solve.iterate import Loop
+from unweave.solve.scheme import Scheme
 
 _BEGIN = 4.0  # in units of the number of users that a pair's item has on average
 _MOST_STEPS = 8  # of a factor of four either way
+_SLOW = 200  # operations with dense rows in the time that two stored entries take to meet
+_ROWS = 1024  # rows that are made dense together
 
 
 def ones(X: sp.csr_array, dtype) -> sp.csr_array:
@@ -20,8 +24,24 @@ def ones(X: sp.csr_array, dtype) -> sp.csr_array:
 
 def together(X: sp.csr_array, dtype) -> NDArray:
     """How many users have both, for every two items: XᵀX of zeros and ones, dense."""
-    X = ones(X, dtype)
-    return np.asarray((X.T @ X).toarray(order="F"))
+    X, (n, m) = ones(X, dtype), X.shape
+    if meetings(X) < n * m**2:
+        return np.asarray((X.T @ X).toarray(order="F"))
+    G = np.zeros((m, m), dtype, order="F")
+    for start in range(0, n, _ROWS):  # sums of ones: exact in any order
+        block = X[start : start + _ROWS].toarray()
+        G += block.T @ block
+    return G
+
+
+def meetings(X: sp.csr_array) -> float:
+    """What it costs that every two stored entries of a row meet, in operations with dense rows."""
+    return _SLOW * float(np.sum(np.diff(X.indptr).astype(np.float64) ** 2))
+
+
+def work_of_weights(X: sp.csr_array, m: int) -> float:
+    """Operations of weights between m of the items: the Gram matrix and its inverse."""
+    return m**3 + min(X.shape[0] * m**2, meetings(X))
 
 
 def inverse(G: NDArray, ridge: float) -> NDArray:
@@ -49,6 +69,25 @@ def weights(P: NDArray) -> NDArray:
     P /= -np.diag(P).copy()
     P[np.diag_indices_from(P)] = 0
     return P
+
+
+class SolveWeights(Scheme):
+    """Solve for the weights between items in one step, for rows of ones under a ridge."""
+
+    def __init__(self, codes: sp.csr_array, ridge: float):
+        self.codes, self.ridge = codes, ridge
+
+    def begin(self, rng=None) -> dict:
+        return {}
+
+    def step(self, state: dict) -> tuple[dict, float]:
+        """B, and what no B can be below, ½ Σ_j (1/P_jj − λ), which is what the best B has."""
+        P = inverse(together(self.codes, np.float64), self.ridge)
+        bound = 0.5 * float(np.sum(1 / np.diag(P) - self.ridge))
+        return {"components": weights(P).astype(self.codes.dtype), "bound": bound}, bound
+
+    def adapt(self, loop: Loop) -> Loop:
+        return loop.once()
 
 
 def crowd(X: sp.csr_array) -> float:
@@ -84,7 +123,11 @@ class Strengths:
             if not new:
                 return
             for ridge in new:
-                self.tried[ridge] = self.held.gains(self.codes, weights(inverse(self.G, ridge)))
+                self.judge(ridge)
+
+    def judge(self, ridge: float) -> None:
+        """Try one ridge."""
+        self.tried[ridge] = self.held.gains(self.codes, weights(inverse(self.G, ridge)))
 
 
 def choose_strength(held: HeldOut) -> tuple[float, dict[float, float]]:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave.complete import ids as module
-from unweave.complete.ids import find, lookup, numbered, objects, refuse_unknown
+from unweave.complete.recommending import ids as module
+from unweave.complete.recommending.ids import find, lookup, numbered, objects, refuse_unknown
 
 HASHABLE = st.one_of(
     st.integers(-(2**70), 2**70), st.text(max_size=4), st.tuples(st.integers(0, 3), st.text(max_size=1))

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
-from unweave.complete.ease_weights import crowd
-from unweave.complete.found_pairs import HeldOut, peak, worse
-from unweave.complete.implicit_scheme import Interactions
-from unweave.complete.implicit_search import Search, choose_ridge, noise
+from unweave.complete.implicit.held_out_pairs import HeldOut, peak, worse
+from unweave.complete.implicit.item_weights import crowd, together
+from unweave.complete.implicit.scheme import Interactions
+from unweave.complete.implicit.search import Search, choose_ridge, noise, search_ridges
 from unweave.judge import ndcg_at
 
 
@@ -79,11 +79,14 @@ def test_the_same_ridge_for_every_storage_solver_and_thread(two_threads):
 
 
 def test_auto_is_the_fit_with_the_ridge_that_it_found_and_is_saved(tmp_path):
+    """It goes on from the items of the search, so it is as far down as the fit from random items, not the same."""
     X = tastes(300, 100, 15)
     auto = unweave.ImplicitALS(8, random_state=3).fit(X)
     given_ = unweave.ImplicitALS(8, ridge=auto.ridge_, random_state=3).fit(X)
-    np.testing.assert_array_equal(auto.components_, given_.components_)
+    assert auto.objective_ <= given_.objective_ * (1 + 1e-3)
     assert given_.ridge_path_ == {} and given_.ridge_ == auto.ridge_
+    twice = unweave.ImplicitALS(8, random_state=3).fit(X)
+    np.testing.assert_array_equal(auto.components_, twice.components_)
     again = unweave.load(auto.save(tmp_path / "m.unweave"))
     assert again.ridge_path_ == auto.ridge_path_
     drawn = np.random.default_rng(5)
@@ -142,9 +145,26 @@ def test_the_search_goes_on_below_its_first_ridge_where_that_is_the_best():
     blocks = np.kron(np.eye(12), np.ones((30, 10)))  # next to no noise: hardly any ridge is wanted
     X = sp.csr_array(blocks * (np.random.default_rng(0).random(blocks.shape) < 0.7), dtype=np.float32)
     objective = Interactions(X, 1.0, 0.0, 0.5)
-    ridge, search = choose_ridge(objective, 12, np.random.default_rng(0))
-    assert isinstance(search, Search) and ridge < objective.vanishing_ridge() / 2
+    choice = choose_ridge(objective, 12, np.random.default_rng(0))
+    search = choice.search
+    assert isinstance(search, Search) and choice.ridge < objective.vanishing_ridge() / 2
     assert list(search.path) == sorted(search.path) and search.best in search.path
+
+
+def test_a_sample_of_many_users_finds_about_the_ridge_that_all_of_them_do():
+    X = tastes(4000, 120, 12)
+    objective = Interactions(X, 1.0, 0.0, 0.5)
+    choice = choose_ridge(objective, 16, np.random.default_rng(0))
+    assert choice.search.objective.shape[0] < 0.6 * len(X.indptr) and choice.items.shape == (120, 16)
+    every = search_ridges(objective, HeldOut.of(X, np.random.default_rng(1)), 16, np.random.default_rng(1))
+    assert 0.6 < choice.ridge / peak(every.gains) < 1.4
+
+
+@pytest.mark.parametrize("density", [0.02, 0.4])
+def test_how_many_users_have_both_is_counted_from_sparse_and_from_dense_rows(rng, density):
+    X = sp.csr_array(sp.random_array((1500, 40), density=density, rng=rng, format="csr"))
+    has = (X.toarray() != 0).astype(float)
+    np.testing.assert_array_equal(together(X, np.float32), has.T @ has)
 
 
 def test_where_ease_finds_more_the_plan_says_so():

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from tests.reference import top as slow
-from unweave.complete import top
-from unweave.complete.top import top_columns
+from unweave.linalg import scores as top
+from unweave.linalg.scores import top_columns
 
 
 def whole_factors(rng, n, m, k, dtype):

@@ -1,4 +1,4 @@
-"""The n best columns of every row of a product U·Z, block by block: the product as a whole never exists."""
+"""Find the best entries of a product U·Z, or given ones, block by block: the product as a whole never exists."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from unweave.kernels.top import push_range, sort_range
 
 _ROWS = 256  # rows of a block; a block is one task of the pool
 _COLUMNS = 4096  # columns of a tile: rows * columns scores are the scratch of a thread (4 MB in float32)
+
+_PAIRS = 1 << 14  # pairs of a task
 
 
 def top_columns(
@@ -112,3 +114,54 @@ def _fill_sparse(U: sp.csr_array, Z, out: tuple[NDArray, NDArray, NDArray], valu
         sort_range(values, places, start, stop)
 
     parallel.run(block, U.shape[0], _ROWS)
+
+
+def pair_scores(U, Z: NDArray, users: NDArray, items: NDArray, blank: NDArray) -> NDArray:
+    """u_i·z_j for pairs of positions (U may be sparse), with the vector `blank` for items at -1.
+
+    >>> import numpy as np
+    >>> U, Z, blank = np.array([[1.0], [2.0]]), np.array([[3.0, 4.0]]), np.array([9.0])
+    >>> pair_scores(U, Z, np.array([1, 0]), np.array([0, -1]), blank)
+    array([6., 9.])
+    """
+    if sp.issparse(U):
+        return _sparse_scores(U, Z, users, items, blank)
+    if len(items) > Z.shape[1]:
+        H = np.vstack([Z.T, blank])  # the last row, which is where -1 leads
+    else:
+        few, items = np.unique(items, return_inverse=True)
+        H = np.where((few < 0)[:, None], blank, Z[:, few].T)
+    out = np.empty(len(users), np.result_type(U, Z))
+
+    def score(start: int, stop: int) -> None:
+        out[start:stop] = np.einsum("ij,ij->i", U[users[start:stop]], H[items[start:stop]])
+
+    parallel.run(score, len(users), _PAIRS)
+    return out
+
+
+def _sparse_scores(U: sp.csr_array, Z: NDArray, users: NDArray, items: NDArray, blank: NDArray) -> NDArray:
+    """The same from the stored entries of U alone."""
+    out = np.empty(len(users), np.result_type(U, Z))
+
+    def score(start: int, stop: int) -> None:
+        codes, at = U[users[start:stop]], items[start:stop]
+        pair = np.repeat(np.arange(stop - start), np.diff(codes.indptr))
+        parts = np.where(at[pair] < 0, blank[codes.indices], Z[codes.indices, at[pair]]) * codes.data
+        out[start:stop] = np.bincount(pair, parts, stop - start)
+
+    parallel.run(score, len(users), _PAIRS)
+    return out
+
+
+def unit_rows(vectors):
+    """Scale every row to length one, of an array or a sparse one; rows of zeros stay zeros.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    if sp.issparse(vectors):
+        lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
+        return sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)) @ vectors)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return vectors / np.where(lengths > 0, lengths, 1).astype(vectors.dtype)

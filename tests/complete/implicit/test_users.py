@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.complete.test_implicit_als import counts, two_tastes
-from unweave.complete.implicit_als import ImplicitALS
-from unweave.complete.implicit_scheme import Interactions
+from tests.complete.implicit.test_als import counts, two_tastes
+from unweave.complete.implicit.als import ImplicitALS
+from unweave.complete.implicit.scheme import Interactions
 from unweave.data.named import NamedTable
 
 
