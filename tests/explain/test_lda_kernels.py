@@ -21,6 +21,7 @@ def state_for(X, k, dtype, rng):
     documents = rng.dirichlet(np.ones(k), size=len(X)) * X.sum(axis=1, keepdims=True)
     alpha = rng.uniform(0.05, 0.4, k)
     tables = {"words": words.astype(dtype), "documents": documents.astype(dtype)}
+    tables |= {f"former_{name}": table for name, table in tables.items()}
     return {**tables, "alpha": alpha, "eta": 0.07, "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": 0}
 
 

@@ -94,14 +94,15 @@ def test_a_merged_start_is_split_again(rng):
     assert matched(scheme.topics(scheme._repaired(state)), topics) < 0.15
 
 
-def test_few_long_documents_have_no_topic_twice():
+@pytest.mark.parametrize("k", [15, 20])
+def test_few_long_documents_have_no_topic_twice(k):
     for seed in range(3):
-        X, topics = overlapping(n=20, words=300, k=15, length=2000, seed=seed)
-        model = LDA(15, random_state=seed).fit(X)
+        X, topics = overlapping(n=20, words=300, k=k, length=2000, seed=seed)
+        model = LDA(k, random_state=seed).fit(X)
         assert "few documents" in str(model.plan_)
         assert nearest_pair(model.topics_) > 0.3
         apart = 0.5 * np.abs(model.topics_[:, None] - topics[None]).sum(axis=2).min(axis=0)
-        assert apart.mean() < 0.2
+        assert apart.mean() < (0.2 if k == 15 else 0.25)
     assert "collapsed" in str(LDA(15, max_iter=5, tol=0).fit(X / 2).plan_)  # draws need whole counts
 
 

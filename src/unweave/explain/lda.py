@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.table import check_table
 from unweave.explain.lda_collapsed import Collapsed
 from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs, may_be_drawn
+from unweave.explain.lda_gibbs import Averaged, Gibbs, may_be_drawn
 from unweave.explain.lda_priors import ALPHA, ETA
 from unweave.explain.lda_stream import add_documents
 from unweave.explain.lda_variational import Batch, Online
@@ -31,8 +31,15 @@ from unweave.solve.iterate import iterate
 from unweave.solve.plan import Plan
 
 _SCHEMES: dict[str, Any] = {"collapsed": Collapsed, "gibbs": Gibbs, "batch": Batch, "online": Online}
+_WHY: dict[type, str] = {
+    Collapsed: "the fastest to a good perplexity",
+    Averaged: "few words: the mean of draws predicts better than one setting",
+    Gibbs: "few documents for so many topics",
+}
 # Documents a topic: with fewer, draws recover planted topics better (set on planted tables of 20 to 150 documents).
 _FEW = 3
+# Words up to which topics are averaged over draws (more say enough), and sweeps that a fit must be allowed for it.
+_SMALL, _LONG = 2e6, 100
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
@@ -47,7 +54,8 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
     n_components : int or "auto", default=10
         Topics. "auto" takes the fewest that predict held-out words nearly best (whole counts only), see ``choice_``.
     inference : {"auto", "collapsed", "gibbs", "batch", "online"}, default="auto"
-        "auto" is "collapsed", or "gibbs" where there are fewer than three documents a topic (and counts are whole).
+        "auto" is "collapsed", followed by draws about what it found where words are whole and no more than two million:
+        their mean predicts better. It is "gibbs" where there are fewer than three documents for a topic.
         "collapsed": zero-order collapsed updates, deterministic and the fastest. "gibbs": collapsed Gibbs
         sampling in time that grows with the topics of a document, averaged over the later half of its sweeps.
         "batch": variational inference, whose bound never falls. "online": the same in small batches, a few passes over
@@ -67,7 +75,8 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
         that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     max_iter : int, optional
-        Sweeps over the documents: 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
+        Sweeps over the documents: 600 (auto), 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
+        "auto" does not draw if fewer than 100 are allowed.
     tol : float, default=5e-6
         Ends "collapsed" and "batch" when the objective falls by less (relative); the noisy methods make all sweeps.
     random_state, callback, checkpoint, verbose
@@ -184,7 +193,7 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         return name
 
     def _default_max_iter(self) -> int:
-        return _SCHEMES[self._name()].sweeps
+        return Averaged.sweeps if self.inference == "auto" else _SCHEMES[self._name()].sweeps
 
     @property
     def _limits_shape(self) -> bool:
@@ -198,8 +207,12 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         if self._name() == "online":
             size = whole(self.batch_size, "batch_size", 1)
             return Online(corpus, alpha, eta, learn, size, *self._rates(), seeds)
-        few = self.inference == "auto" and corpus.shape[0] < _FEW * corpus.k and may_be_drawn(corpus)
-        return _SCHEMES["gibbs" if few else self._name()](corpus, alpha, eta, learn, seeds)
+        if self.inference == "auto" and may_be_drawn(corpus):
+            if corpus.shape[0] < _FEW * corpus.k:
+                return Gibbs(corpus, alpha, eta, learn, seeds)
+            if corpus.lengths.sum() <= _SMALL and (self.max_iter is None or self.max_iter >= _LONG):
+                return Averaged(corpus, alpha, eta, learn, seeds)
+        return _SCHEMES[self._name()](corpus, alpha, eta, learn, seeds)
 
     def _seeds(self, X: sp.csr_array) -> NDArray | None:
         strength = number(self.seed_strength, "seed_strength", 0.0)
@@ -227,8 +240,7 @@ class LDA(Counting, Topics, Showing, ClassNamePrefixFeaturesOutMixin, Transforme
         n, m = corpus.shape
         why = ["as asked"]
         if self.inference == "auto":
-            few = isinstance(scheme, Gibbs)
-            why = ["few documents for so many topics" if few else "deterministic, and the fastest to a good perplexity"]
+            why = [_WHY[type(scheme)]]
         if self.seed_words is not None:
             why.append(f"the first {len(self.seed_words)} topics grow from seed words")
         if isinstance(self.alpha, str):

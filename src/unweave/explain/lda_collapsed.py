@@ -16,23 +16,31 @@ from numpy.typing import NDArray
 
 from unweave.explain.lda_corpus import Corpus, dealt_start
 from unweave.explain.lda_priors import Sums, expected_sums, learn_alpha, learn_eta
-from unweave.explain.topic_moves import FIRST, ROUNDS, SPLIT, due_for_repair, fell_back, halved, merged, merging, paid
+from unweave.explain.topic_moves import FIRST, ROUNDS, due_for_repair, fell_back, halved, merged, merging, paid
 from unweave.kernels.lda import collapsed_range
 from unweave.solve.iterate import Loop
 
 LEARN_FROM, LEARN_EVERY = 5, 5  # sweeps: priors learned from a start that means nothing would be thrown far off
 _STEPS = 2  # of the fixed point each time
 _PASSES = 2  # over a document in a sweep; the second finds its words in cache
+_LANES = 8  # topics are padded to whole SIMD registers: the rest of 20 topics took as long as 16 of them
+# Share of the last change that is added to the next (set on AP and part of 20 Newsgroups: 60 sweeps do what 200 did).
+_AHEAD = 0.9
+_WIDELY, _SPLIT = 12, 6  # sweeps with twice the topics at the start and in a repair
 
 
 def sweep(corpus: Corpus, state: dict, seeds: NDArray | None = None) -> tuple[dict, float]:
     """Updates of all documents with the word counts of the last sweep; the objective before the last of its passes."""
-    dtype, eta, V = corpus.dtype, state["eta"], corpus.shape[1]
+    dtype, eta, (n, V), k = corpus.dtype, state["eta"], corpus.shape, corpus.k
+    width = -(-k // _LANES) * _LANES
     have = state["words"] if seeds is None else state["words"] + seeds
-    inverse = (1 / (have.sum(axis=0, dtype=np.float64) + V * eta)).astype(dtype)
-    A, low = (have + dtype.type(eta)) * inverse, inverse * dtype.type(eta)
-    alpha, counts = state["alpha"].astype(dtype), state["documents"]
-    out, values = np.empty_like(counts), np.empty(corpus.shape[0])
+    inverse = np.zeros(width, dtype)
+    inverse[:k] = 1 / (have.sum(axis=0, dtype=np.float64) + V * eta)
+    A, low = np.zeros((V, width), dtype), inverse * dtype.type(eta)
+    np.multiply(have + dtype.type(eta), inverse[:k], out=A[:, :k])
+    alpha, counts = np.zeros(width, dtype), np.zeros((n, width), dtype)
+    alpha[:k], counts[:, :k] = state["alpha"], state["documents"]
+    out, values = np.empty_like(counts), np.empty(n)
 
     def work(words: NDArray, share: NDArray, start: int, stop: int) -> None:
         collapsed_range(
@@ -40,7 +48,38 @@ def sweep(corpus: Corpus, state: dict, seeds: NDArray | None = None) -> tuple[di
             values, start, stop,
         )  # fmt: skip
 
-    return {**state, "words": corpus.gather(work), "documents": out}, float(values.sum())
+    words = corpus.gather(work, width)
+    return {**state, "words": _first(words, k), "documents": _first(out, k)}, float(values.sum())
+
+
+def _first(table: NDArray, k: int) -> NDArray:
+    return table if table.shape[1] == k else np.ascontiguousarray(table[:, :k])
+
+
+def ahead(state: dict) -> dict:
+    """The state moved on in the direction of the last sweep: with it several times fewer sweeps are needed.
+
+    Counts stay counts: none falls below zero.
+    """
+    moved = {}
+    for name in ("words", "documents"):
+        here, former = state[name], state["former_" + name]
+        step = here - former
+        step *= here.dtype.type(_AHEAD)
+        step += here
+        moved[name] = np.maximum(step, 0, out=step)
+    return {**state, **moved}
+
+
+def advance(corpus: Corpus, state: dict, seeds: NDArray | None = None) -> tuple[dict, float]:
+    """A sweep from a little ahead of the state."""
+    new, value = sweep(corpus, ahead(state), seeds)
+    return {**new, "former_words": state["words"], "former_documents": state["documents"]}, value
+
+
+def at_rest(state: dict) -> dict:
+    """The state without a direction, as after a start or a repair."""
+    return {**state, "former_words": state["words"], "former_documents": state["documents"]}
 
 
 class Collapsed:
@@ -74,8 +113,8 @@ class Collapsed:
             "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": int(rng.integers(2**62)),
         }  # fmt: skip
         if self.plainly:
-            return state
-        wide = self._widely(state, FIRST)
+            return at_rest(state)
+        wide = self._widely(state, _WIDELY)
         return {**self._merged(wide, self._merging(wide)), "alpha": self.alpha}
 
     def step(self, state: dict) -> tuple[dict, float]:
@@ -83,7 +122,7 @@ class Collapsed:
         if due_for_repair(state, self.tol):
             found = self._repaired(state)
             state = {**state, "rounds": ROUNDS} if found is None else {**found, "rounds": state["rounds"] + 1}
-        new, value = sweep(self.corpus, state, self.seeds)
+        new, value = advance(self.corpus, state, self.seeds)
         # One sweep that changes little may be chance (priors that were learned raise what the words had lowered).
         fall = max(abs(before - value) / max(abs(value), 1e-300), state["fall"] / 2) if np.isfinite(before) else 1.0
         new = {**new, "sweep": state["sweep"] + 1, "value": value, "fall": fall}
@@ -96,21 +135,21 @@ class Collapsed:
         rng = np.random.default_rng((state["seed"], state["rounds"]))
         words = state["words"] / 2
         split = {**state, "words": np.hstack([words, words]), "documents": halved(state["documents"], rng)}
-        wide = self._widely(split, SPLIT)
+        wide = self._widely(split, _SPLIT)
         into = self._merging(wide)
         if fell_back(into):
             return None
         new = self._merged(wide, into)
         if self.learn[0]:
             new["alpha"] = merged(np.tile(state["alpha"] / 2, 2), into)
-        return paid(lambda trial: sweep(self.corpus, trial, self.seeds), new, state["value"])
+        return paid(lambda trial: advance(self.corpus, trial, self.seeds), new, state["value"])
 
     def _widely(self, state: dict, sweeps: int) -> dict:
         """Some sweeps with twice the topics, the priors shared out between the halves."""
         seeds = None if self.seeds is None else np.hstack([self.seeds, np.zeros_like(self.seeds)])
-        wide = {**state, "alpha": np.tile(state["alpha"] / 2, 2)}
+        wide = at_rest({**state, "alpha": np.tile(state["alpha"] / 2, 2)})
         for _ in range(sweeps):
-            wide, _ = sweep(self.wide, wide, seeds)
+            wide, _ = advance(self.wide, wide, seeds)
         return {**wide, "alpha": state["alpha"]}
 
     def _merging(self, wide: dict) -> NDArray:
@@ -119,7 +158,8 @@ class Collapsed:
 
     @staticmethod
     def _merged(wide: dict, into: NDArray) -> dict:
-        return {**wide, "words": merged(wide["words"], into), "documents": merged(wide["documents"], into)}
+        tables = {name: merged(wide[name], into) for name in ("words", "documents")}
+        return at_rest({**wide, **tables})
 
     def topics(self, state: dict) -> NDArray:
         return smoothed(state["words"] if self.seeds is None else state["words"] + self.seeds, state["eta"])

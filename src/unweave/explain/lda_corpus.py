@@ -44,14 +44,18 @@ class Corpus:
             self.blocks.append((int(start), int(stop)))
             self.words.append(words.astype(np.int32))
 
-    def gather(self, work: Work) -> NDArray:
-        """Run `work` on every block; the sum of the shares (words × topics), added in the order of the blocks."""
-        total = np.zeros((self.shape[1], self.k), dtype=self.dtype)
+    def gather(self, work: Work, width: int | None = None) -> NDArray:
+        """Run `work` on every block; the sum of the shares (words × topics), added in the order of the blocks.
+
+        `width` is given where the tables of topics are padded.
+        """
+        width = self.k if width is None else width
+        total = np.zeros((self.shape[1], width), dtype=self.dtype)
         for first, last in chunks(len(self.blocks), _WAVE):
 
             def one(b: int, _: int, first: int = first) -> NDArray:
                 words = self.words[first + b]
-                share = np.zeros((len(words), self.k), dtype=self.dtype)
+                share = np.zeros((len(words), width), dtype=self.dtype)
                 work(words, share, *self.blocks[first + b])
                 return share
 
