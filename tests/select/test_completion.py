@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from unweave.explain.perplexity import document_completion, halves
+from unweave.explain.topics.measures import document_completion, halves
 from unweave.select import Completion, choose
 from unweave.select.trial import Trial
 

@@ -55,3 +55,16 @@ def stack_rows(parts: Sequence):
 def product(A, B) -> NDArray:
     """A·B as an array, either side sparse or not."""
     return as_dense(A @ B)
+
+
+def divide_rows(X, by: NDArray):
+    """Divide every row by its number, stored as X is.
+
+    >>> divide_rows(np.array([[2.0, 4.0], [3.0, 0.0]]), np.array([2.0, 3.0])).tolist()
+    [[1.0, 2.0], [1.0, 0.0]]
+    """
+    if not sp.issparse(X):
+        return X / by[:, None]
+    rows = sp.csr_array(X)
+    values = rows.data / np.repeat(by, np.diff(rows.indptr))
+    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)

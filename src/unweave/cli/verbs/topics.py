@@ -27,7 +27,7 @@ def run(settings) -> int:
 
 def job(settings, speaker: Speaker) -> Job:
     """LDA of the counts of words; other tables of numbers that are not negative count as such."""
-    from unweave.explain.lda import LDA
+    from unweave.explain.topics.lda import LDA
 
     table = read_known(settings, speaker, "topics are of counts of words; use `unweave complete`")
     if table.missing:

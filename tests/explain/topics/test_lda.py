@@ -7,28 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from unweave.explain.lda import LDA
-from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs
-from unweave.explain.lda_variational import Batch
+from tests.explain.topics.corpora import matched, planted
+from unweave.explain.topics.corpus import Corpus
+from unweave.explain.topics.gibbs import Gibbs
+from unweave.explain.topics.lda import LDA
+from unweave.explain.topics.variational import Batch
 
 ALL = ["collapsed", "gibbs", "batch", "online"]
-
-
-def planted(n=200, words=40, k=4, length=60, seed=0):
-    """Documents of k topics that share few words, and those topics."""
-    rng = np.random.default_rng(seed)
-    topics = np.full((k, words), 0.01 / words)
-    for t in range(k):
-        topics[t, t * (words // k) : (t + 1) * (words // k)] += rng.dirichlet(np.full(words // k, 2.0))
-    topics /= topics.sum(axis=1, keepdims=True)
-    theta = rng.dirichlet(np.full(k, 0.2), size=n)
-    return np.array([rng.multinomial(length, p) for p in theta @ topics]).astype(float), topics
-
-
-def matched(found, true):
-    """Largest total variation from a true topic to the nearest one found."""
-    return max(min(0.5 * np.abs(f - t).sum() for f in found) for t in true)
 
 
 def test_sampling_leaves_the_old_state_alone_and_may_go_back(rng):
@@ -202,7 +187,7 @@ def test_progress_is_told_and_may_end_the_fit():
 
 def test_auto_averages_draws_about_what_it_found(tmp_path):
     """Held-out words are predicted better than by the collapsed updates alone, and a fit that was cut goes on."""
-    from unweave.explain.perplexity import document_completion, halves
+    from unweave.explain.topics.measures import document_completion, halves
 
     rng = np.random.default_rng(3)
     topics = rng.dirichlet(np.full(400, 0.1), size=6)
