@@ -28,7 +28,7 @@ class Documents:
 
 
 def _split(train: sp.csr_matrix, test: sp.csr_matrix, least: int) -> Documents:
-    from unweave.explain.perplexity import halves
+    from unweave.explain.topics.measures import halves
 
     keep = np.flatnonzero(train.getnnz(axis=0) >= least)
     return Documents(sp.csr_matrix(train[:, keep]).astype(np.float32), *halves(test[:, keep], 1))
@@ -53,7 +53,7 @@ def load_ap(folder: Path, size: str) -> Documents:
 
 def ours(data: Documents, target: float | None) -> Fit:
     """Fits of more and more sweeps until the target is met; the seconds are those of the one that met it."""
-    import unweave.explain.lda as lda
+    import unweave.explain.topics.lda as lda
 
     for sweeps in LADDER:
         started = time.perf_counter()
@@ -65,7 +65,7 @@ def ours(data: Documents, target: float | None) -> Fit:
 
 
 def default(data: Documents, target: float | None) -> Fit:
-    import unweave.explain.lda as lda
+    import unweave.explain.topics.lda as lda
 
     model = lda.LDA(n_components=K).fit(data.train)
     return Fit(model.topics_, model.n_iter_)
@@ -102,7 +102,7 @@ def sklearn(data: Documents, threads: int) -> Fit:
 
 
 def objective(data: Documents, topics: Any) -> float:
-    from unweave.explain.perplexity import document_completion
+    from unweave.explain.topics.measures import document_completion
 
     return document_completion(topics, data.seen, data.asked)
 

@@ -21,7 +21,7 @@ def load(folder: Path, size: str) -> sp.csr_matrix:
 
 def ours(X: sp.csr_matrix, target: float | None) -> Fit:
     """Median seconds of a sweep; as many sweeps as bring the likelihood to the peer's."""
-    import unweave.explain.plsa as plsa
+    import unweave.explain.topics.plsa as plsa
 
     ends: list[float] = []
 
@@ -52,7 +52,7 @@ def sklearn(X: sp.csr_matrix, threads: int) -> Fit:
 
 def objective(X: sp.csr_matrix, answer: tuple[Any, Any]) -> float:
     """Minus the log-likelihood of the words."""
-    from unweave.explain.perplexity import log_sum
+    from unweave.explain.topics.measures import log_sum
 
     theta, phi = (np.asarray(part, dtype=np.float64) for part in answer)
     return -log_sum(theta, np.maximum(phi, 1e-300), sp.csr_array(X))

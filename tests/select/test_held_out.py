@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import unweave
 from unweave.data.named import NamedTable
-from unweave.explain.perplexity import document_completion, halves
+from unweave.explain.topics.measures import document_completion, halves
 from unweave.select import BiCrossValidation, Completion, HeldOut, choose, held_out_entries
 from unweave.select.trial import Trial
 

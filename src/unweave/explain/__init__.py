@@ -4,16 +4,16 @@
 what makes tables of texts.
 """
 
-from unweave.explain.lda import LDA
 from unweave.explain.parts.convex import ConvexNMF
 from unweave.explain.parts.nmf import NMF
 from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
-from unweave.explain.plsa import PLSA
 from unweave.explain.search.lsa import LSA
-from unweave.explain.simplex_topics import SimplexTopics
 from unweave.explain.text.table import TextTable
+from unweave.explain.topics.lda import LDA
+from unweave.explain.topics.plsa import PLSA
+from unweave.explain.topics.simplex import SimplexTopics
 
 __all__ = [
     "NMF",

@@ -27,7 +27,7 @@ def run(settings: Settings) -> int:
 
 def job(settings: Settings, speaker: Speaker) -> Job:
     """Fit LDA to the counts of words; other tables of numbers that are not negative count as such."""
-    from unweave.explain.lda import LDA
+    from unweave.explain.topics.lda import LDA
 
     table = read_known(settings, speaker, "topics are of counts of words; use `unweave complete`")
     if table.missing:

@@ -1,4 +1,4 @@
-"""Topics split in two and merged again: how a fit gets out of a start that missed a topic.
+"""Split topics in two and merge them again: how a fit gets out of a start that missed a topic.
 
 With counts n_wk of words and n_dk of documents by topic, and every word in its topic, the log-likelihood is
 
@@ -13,10 +13,11 @@ Reference: Ueda, Nakano, Ghahramani and Hinton (2000), SMEM algorithm for mixtur
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
+
+from unweave.solve.iterate import Step
+from unweave.solve.scheme import State
 
 _NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
 _APART = 0.9  # share of a document's words of a topic that goes to one of its halves
@@ -29,13 +30,23 @@ ROUNDS = 3  # of these at most, each when the fall has halved; one that does not
 _PATIENCE, _HOPE = 20, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
 
 
-def due_for_repair(state: dict, tol: float) -> bool:
-    """Whether a fit whose objective fell by ``state["fall"]`` is calm enough for another of its ``rounds``."""
+def stepped(step: Step, state: State, times: int) -> State:
+    """Make a number of steps that belong to a start or a repair.
+
+    They do not run in `iterate`: they are part of one iteration of a fit, which has the limits and the listeners.
+    """
+    for _ in range(times):
+        state, _ = step(state)
+    return state
+
+
+def due_for_repair(state: State, tol: float) -> bool:
+    """Tell whether a fit whose objective fell by ``state["fall"]`` is calm enough for another of its ``rounds``."""
     return state["rounds"] < ROUNDS and state["fall"] <= _CALM * tol / 2 ** state["rounds"]
 
 
-def paid(step: Callable[[dict], tuple[dict, float]], state: dict, best: float) -> dict | None:
-    """The state once steps have brought it below the objective `best`, None if they do not."""
+def improved_on(best: float, step: Step, state: State) -> State | None:
+    """Step until the objective is below `best`, and return that state; None if it does not get there soon."""
     former = np.inf
     for _ in range(_PATIENCE):
         state, value = step(state)
@@ -48,13 +59,13 @@ def paid(step: Callable[[dict], tuple[dict, float]], state: dict, best: float) -
 
 
 def fell_back(into: NDArray) -> bool:
-    """Whether the halves of every topic were merged again, so that nothing has changed."""
+    """Tell whether the halves of every topic were merged again, so that nothing has changed."""
     first, second = np.split(into, 2)
     return np.array_equal(first, second)
 
 
 def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArray:
-    """Which of `k` topics each column of the counts becomes, merging the pair that loses least until k are left.
+    """Merge the pair of topics that loses least until `k` are left: the number of the topic each column becomes.
 
     The first `fixed` columns are not merged with each other and keep their places.
 
@@ -93,14 +104,14 @@ def merging(words: NDArray, documents: NDArray, k: int, fixed: int = 0) -> NDArr
 
 
 def merged(table: NDArray, into: NDArray) -> NDArray:
-    """The columns of a table (or numbers, one a topic) added up as `merging` says."""
+    """Add up the columns of a table (or one number per topic) as `merging` says."""
     join = np.zeros((len(into), into.max() + 1), dtype=table.dtype)
     join[np.arange(len(into)), into] = 1
     return np.ascontiguousarray(table @ join)
 
 
 def halved(documents: NDArray, rng: np.random.Generator) -> NDArray:
-    """Counts of documents by topic with every topic split in two, side by side: each document leans to one half.
+    """Split every topic of the counts of documents by topic in two, side by side: each document leans to one half.
 
     With words that are alike in both halves a sweep then gives each half the words of the documents that lean to it.
     """
@@ -110,17 +121,17 @@ def halved(documents: NDArray, rng: np.random.Generator) -> NDArray:
 
 
 def _values(words: NDArray, documents: NDArray) -> NDArray:
-    """What each topic (a row of both) adds to the log-likelihood."""
+    """Compute what each topic (a row of both) adds to the log-likelihood."""
     return _times_log(words) - _times_log(words.sum(axis=1)[:, None]) + _times_log(documents)
 
 
 def _times_log(table: NDArray) -> NDArray:
-    """Σ x log x of every row, which stays in the cache meanwhile."""
+    """Sum x log x over every row, which stays in the cache meanwhile."""
     return np.array([x @ np.log(np.maximum(x, np.finfo(np.float64).tiny)) for x in table])
 
 
 def _alike(words: NDArray, documents: NDArray) -> NDArray:
-    """Pairs of topics (rows) worth a look: of each those most alike in words and documents (Bhattacharyya)."""
+    """Find pairs of topics (rows) worth a look: of each those most alike in words and documents (Bhattacharyya)."""
     roots = (np.sqrt(t / np.maximum(t.sum(axis=1, keepdims=True), 1e-300)) for t in (words, documents))
     affinity = sum(root @ root.T for root in roots)
     count = len(affinity)

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from scipy.special import psi
 
 from tests.reference import lda as twin
-from unweave.explain.lda_collapsed import Collapsed
-from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs
-from unweave.explain.lda_priors import counted_sums, expected_sums, fit_dirichlet, inverse_digamma, learn_alpha
-from unweave.explain.lda_variational import expect
+from unweave.explain.topics.collapsed import Collapsed
+from unweave.explain.topics.corpus import Corpus
+from unweave.explain.topics.gibbs import Gibbs
+from unweave.explain.topics.priors import counted_sums, expected_sums, fit_dirichlet, inverse_digamma, learn_alpha
+from unweave.explain.topics.variational import expect
 from unweave.kernels.lda import digamma
 from unweave.kernels.lda_gibbs import gibbs_range, prior_sums_range
 
@@ -21,6 +21,7 @@ def state_for(X, k, dtype, rng):
     documents = rng.dirichlet(np.ones(k), size=len(X)) * X.sum(axis=1, keepdims=True)
     alpha = rng.uniform(0.05, 0.4, k)
     tables = {"words": words.astype(dtype), "documents": documents.astype(dtype)}
+    tables |= {f"former_{name}": table for name, table in tables.items()}
     return {**tables, "alpha": alpha, "eta": 0.07, "sweep": 0, "value": np.inf, "fall": np.inf, "rounds": 0, "seed": 0}
 
 

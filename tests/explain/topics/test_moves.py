@@ -9,27 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
-from tests.explain.test_lda import matched, planted
+from tests.explain.topics.corpora import matched, nearest_pair, overlapping, planted
 from tests.reference import topics as twin
 from unweave import LDA, PLSA, SimplexTopics
 from unweave.data.named import NamedTable
-from unweave.explain.topic_moves import halved, merged, merging
+from unweave.explain.topics.moves import halved, merged, merging
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-
-
-def overlapping(n=400, words=200, k=8, length=60, seed=0):
-    """Documents of k topics that share words, and those topics."""
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(words, 0.05), size=k)
-    theta = rng.dirichlet(np.full(k, 0.1), size=n)
-    return np.array([rng.multinomial(length, p / p.sum()) for p in theta @ topics]).astype(float), topics
-
-
-def nearest_pair(topics):
-    """Total variation of the two topics that are most alike."""
-    apart = 0.5 * np.abs(topics[:, None] - topics[None]).sum(axis=2)
-    return (apart + np.eye(len(topics))).min()
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 5))
@@ -81,8 +67,8 @@ def test_no_inference_misses_a_planted_topic(inference):
 
 def test_a_merged_start_is_split_again(rng):
     """Two topics run together and one there twice: what a bad start leaves behind."""
-    from unweave.explain.lda_collapsed import Collapsed, sweep
-    from unweave.explain.lda_corpus import Corpus
+    from unweave.explain.topics.collapsed import Collapsed, sweep
+    from unweave.explain.topics.corpus import Corpus
 
     X, topics = planted()
     scheme = Collapsed(Corpus(sp.csr_array(X), 4), np.full(4, 0.1), 0.05, (True, True))
@@ -94,14 +80,15 @@ def test_a_merged_start_is_split_again(rng):
     assert matched(scheme.topics(scheme._repaired(state)), topics) < 0.15
 
 
-def test_few_long_documents_have_no_topic_twice():
+@pytest.mark.parametrize("k", [15, 20])
+def test_few_long_documents_have_no_topic_twice(k):
     for seed in range(3):
-        X, topics = overlapping(n=20, words=300, k=15, length=2000, seed=seed)
-        model = LDA(15, random_state=seed).fit(X)
+        X, topics = overlapping(n=20, words=300, k=k, length=2000, seed=seed)
+        model = LDA(k, random_state=seed).fit(X)
         assert "few documents" in str(model.plan_)
         assert nearest_pair(model.topics_) > 0.3
         apart = 0.5 * np.abs(model.topics_[:, None] - topics[None]).sum(axis=2).min(axis=0)
-        assert apart.mean() < 0.2
+        assert apart.mean() < (0.2 if k == 15 else 0.25)
     assert "collapsed" in str(LDA(15, max_iter=5, tol=0).fit(X / 2).plan_)  # draws need whole counts
 
 

@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
-from tests.explain.test_lda import matched, planted
-from unweave.explain.plsa import PLSA
-from unweave.explain.plsa_em import TemperedEM
+from tests.explain.topics.corpora import matched, planted
+from unweave.explain.topics.plsa import PLSA, TemperedEM
 
 
 def log_likelihood(X, theta, phi):

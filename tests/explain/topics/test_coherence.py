@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unweave.explain.coherence import coherence
+from unweave.explain.topics.measures import coherence
 
 
 def slow(topic, X, measure, n):

@@ -1,22 +1,21 @@
-"""Topics as a factorisation in which codes and components are distributions."""
+"""Fit topics as a factorisation in which codes and components are distributions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import number
 from unweave.data.named import NamedTable
+from unweave.data.storage import divide_rows
 from unweave.data.table import check_table
-from unweave.explain.plsa_em import TemperedEM
 from unweave.explain.text.vectorizers import ready_vectorizer, takes_texts
-from unweave.explain.topic_table import counts_of, need_words
-from unweave.explain.topics import Topics
+from unweave.explain.topics.base import Topics, as_rows, counts_of, need_words
+from unweave.explain.topics.plsa import TemperedEM
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import number
 from unweave.penalties import Simplex
 from unweave.select.auto import Counting, chooses
 from unweave.solve.plan import make_plan
@@ -26,7 +25,7 @@ LOSSES = ("squared",)
 
 
 class SimplexTopics(Counting, Topics, BaseFactorization):
-    """X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
+    """Fit X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
 
     Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document. A sentence on the engine, next to the
     probabilistic :class:`PLSA`; the squared loss makes long and short documents equal and frequent words decisive.
@@ -115,24 +114,21 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
     def _plan(self, objective, problem, rng):
         if not (isinstance(self.init, str) and self.init == "auto"):
             return super()._plan(objective, problem, rng)
-        scheme = TemperedEM(_rows(objective.X), problem.n_components, 1.0)
+        scheme = TemperedEM(as_rows(objective.X), problem.n_components, 1.0)
         topics = problem.components.prox(np.ascontiguousarray(scheme.tables(scheme.begin(rng))[1].T), 0.0)
         plan, *rest = make_plan(objective, problem, self.solver, topics, rng, number(self.tol, "tol"))
         plan.start = "PLSA with twice the topics, those most alike merged"
         return plan, *rest
 
     def _prepared(self, X, *, reset: bool) -> NamedTable:
-        """Frequencies with the names of the words; dense tables stay dense."""
+        """Make frequencies of X, with the names of the words; dense tables stay dense."""
         self._loss()
         table = check_table(self, X if reset else self._read(X), None, reset=reset)
         counts = counts_of(table, "SimplexTopics")
         if reset:
             need_words(counts)
         lengths = np.asarray(counts.sum(axis=1)).ravel()
-        values = counts.data / np.repeat(lengths, np.diff(counts.indptr)).clip(min=np.finfo(counts.dtype).tiny)
-        made: Any = sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-        if not sp.issparse(table.values):
-            made = made.toarray()
+        made = divide_rows(table.values, lengths.clip(min=np.finfo(counts.dtype).tiny))
         names = getattr(self, "feature_names_in_", None)
         return NamedTable(made, columns=None if names is None else [str(name) for name in names])
 
@@ -152,22 +148,22 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
         self.topics_ = self.components_
 
     def _filled(self, codes: NDArray, table: NamedTable) -> NDArray:
-        """Codes with those of empty documents set to the shares of the topics."""
+        """Set the codes of empty documents to the shares of the topics."""
         return np.where(_empty(table)[:, None], self.topic_shares_, codes).astype(codes.dtype)
 
     def transform(self, X) -> NDArray:
-        """Mixture of topics of every document, each on its own; an empty document gets the mean mixture."""
+        """Find the mixture of topics of every document, each on its own; an empty document gets the mean mixture."""
         check_is_fitted(self)
         table = self._prepared(X, reset=False)
         return self._filled(self._transform(table), table)
 
     def certify(self, X):
-        """As in :class:`unweave.Factorization`, on the counts the model was fitted to."""
+        """Certify the model as in :class:`unweave.Factorization`, on the counts it was fitted to."""
         check_is_fitted(self)
         return super().certify(self._prepared(X, reset=False))
 
     def score(self, X, y=None) -> float:
-        """Minus the mean loss of an entry, after the best mixtures for X: higher is better."""
+        """Compute minus the mean loss of an entry, after the best mixtures for X: higher is better."""
         check_is_fitted(self)
         return super().score(self._prepared(X, reset=False))
 
@@ -190,11 +186,6 @@ class SimplexTopics(Counting, Topics, BaseFactorization):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
-
-
-def _rows(X) -> sp.csr_array:
-    X = sp.csr_array(X)
-    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape)
 
 
 def _empty(table: NamedTable) -> NDArray:

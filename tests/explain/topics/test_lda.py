@@ -7,28 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from unweave.explain.lda import LDA
-from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs
-from unweave.explain.lda_variational import Batch
+from tests.explain.topics.corpora import matched, planted
+from unweave.explain.topics.corpus import Corpus
+from unweave.explain.topics.gibbs import Gibbs
+from unweave.explain.topics.lda import LDA
+from unweave.explain.topics.variational import Batch
 
 ALL = ["collapsed", "gibbs", "batch", "online"]
-
-
-def planted(n=200, words=40, k=4, length=60, seed=0):
-    """Documents of k topics that share few words, and those topics."""
-    rng = np.random.default_rng(seed)
-    topics = np.full((k, words), 0.01 / words)
-    for t in range(k):
-        topics[t, t * (words // k) : (t + 1) * (words // k)] += rng.dirichlet(np.full(words // k, 2.0))
-    topics /= topics.sum(axis=1, keepdims=True)
-    theta = rng.dirichlet(np.full(k, 0.2), size=n)
-    return np.array([rng.multinomial(length, p) for p in theta @ topics]).astype(float), topics
-
-
-def matched(found, true):
-    """Largest total variation from a true topic to the nearest one found."""
-    return max(min(0.5 * np.abs(f - t).sum() for f in found) for t in true)
 
 
 def test_sampling_leaves_the_old_state_alone_and_may_go_back(rng):
@@ -198,3 +183,28 @@ def test_progress_is_told_and_may_end_the_fit():
     assert LDA(4, callback=lambda p: p.iteration == 3).fit(X).n_iter_ == 3
     assert "learned" in str(LDA(4, max_iter=3, tol=0).fit(X).plan_)
     assert -np.log(40) < LDA(4, max_iter=30, tol=0).fit(X).score(X) < 0
+
+
+def test_auto_averages_draws_about_what_it_found(tmp_path):
+    """Held-out words are predicted better than by the collapsed updates alone, and a fit that was cut goes on."""
+    from unweave.explain.topics.measures import document_completion, halves
+
+    rng = np.random.default_rng(3)
+    topics = rng.dirichlet(np.full(400, 0.1), size=6)
+    X = np.array([rng.multinomial(40, p / p.sum()) for p in rng.dirichlet(np.full(6, 0.2), size=260) @ topics])
+    train, held = X[:160].astype(float), halves(X[160:], 0)
+    alone = LDA(6, inference="collapsed", random_state=0).fit(train)
+    auto = LDA(6, random_state=0).fit(train)
+    assert "draws" in str(auto.plan_) and "draws" not in str(LDA(6, max_iter=40, tol=0).fit(train).plan_)
+    assert document_completion(auto.topics_, *held) < document_completion(alone.topics_, *held)
+    path = tmp_path / "auto.ckpt"
+    for when in (20, auto.n_iter_ - 9):  # before and among the draws
+
+        def stop(progress, when=when):
+            if progress.iteration == when:
+                raise KeyboardInterrupt
+
+        with pytest.warns(UserWarning, match="interrupted"):
+            LDA(6, random_state=0, checkpoint=path, callback=stop).fit(train)
+        again = LDA(6, random_state=0, checkpoint=path).fit(train)
+        np.testing.assert_array_equal(again.topics_, auto.topics_)

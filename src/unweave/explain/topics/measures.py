@@ -1,4 +1,4 @@
-"""How well topics predict words they have not seen: document completion."""
+"""Judge topics: how well they predict words they have not seen, and whether their top words occur together."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unweave.data.arguments import generator, whole
 from unweave.kernels.lda import mixture_range
 from unweave.parallel import run
 
 _ROWS = 32
 _PRODUCTS = 1 << 18  # of shares and words that are held at a time
+MEASURES = ("umass", "npmi")
 
 
 def mixtures(X: sp.csr_array, topics: NDArray, smooth: NDArray, repeats: int = 100, tol: float = 0.0) -> NDArray:
-    """θ of every row of counts with the topics (k × words) fixed, in the type of X.
+    """Find θ of every row of counts with the topics (k × words) fixed, in the type of X.
 
     From θ = smooth/Σsmooth, `repeats` times θ ← normalise(θ·((x/(θφ))φᵀ) + smooth); a row stops early when no entry
     changes by more than `tol`. A row without words gets the normalised `smooth`.
@@ -38,7 +40,7 @@ def mixtures(X: sp.csr_array, topics: NDArray, smooth: NDArray, repeats: int = 1
 
 
 def document_completion(topics, A, B, *, smooth: float = 0.1, repeats: int = 100, floor: float = 1e-12) -> float:
-    """Perplexity of the words B of documents whose other words are A: exp(−Σ b log(θφ) / Σ b).
+    """Compute the perplexity of the words B of documents whose other words are A: exp(−Σ b log(θφ) / Σ b).
 
     θ begins uniform and is improved `repeats` times on A by θ ← normalise(θ·((a/(θφ))φᵀ) + smooth); φ is floored. Only
     the topics count, so any model is judged alike. Lower is better; the number of words is the worst of no knowledge.
@@ -74,7 +76,7 @@ def document_completion(topics, A, B, *, smooth: float = 0.1, repeats: int = 100
 
 
 def log_sum(theta: NDArray, phi: NDArray, asked: sp.csr_array) -> float:
-    """Σ b log(θφ) over the entries b of `asked`, some at a time and added in their order."""
+    """Sum b log(θφ) over the entries b of `asked`, some at a time and added in their order."""
     rows = np.repeat(np.arange(asked.shape[0]), np.diff(asked.indptr))
     words = np.ascontiguousarray(phi.T)
 
@@ -86,15 +88,13 @@ def log_sum(theta: NDArray, phi: NDArray, asked: sp.csr_array) -> float:
 
 
 def halves(X, random_state=None) -> tuple[sp.csr_array, sp.csr_array]:
-    """The words of every document dealt out at random to two tables of (nearly) equal size.
+    """Deal the words of every document out at random to two tables of (nearly) equal size.
 
     >>> import numpy as np
     >>> A, B = halves(np.array([[2, 4], [0, 1]]))
     >>> A.sum(axis=1).tolist(), (A + B).toarray().tolist()
     ([3, 0], [[2, 4], [0, 1]])
     """
-    from unweave.data.arguments import generator
-
     X = sp.csr_array(X)
     if X.nnz and (X.data.min() < 0 or (X.data != np.floor(X.data)).any()):
         raise ValueError("words are dealt out one by one: X must hold whole numbers that are not negative")
@@ -110,3 +110,75 @@ def halves(X, random_state=None) -> tuple[sp.csr_array, sp.csr_array]:
     for part in parts:
         part.eliminate_zeros()
     return parts[0], parts[1]
+
+
+def coherence(topics, X, *, measure: str = "umass", n: int = 10) -> NDArray:
+    """Score every topic by how often pairs of its `n` top words share a document of X: higher is better.
+
+    With D(v) documents that hold v, D(v, w) those that hold both, and v before w in the order of the topic:
+
+        UMass: mean over pairs of log((D(v, w) + 1) / D(v)),
+        NPMI:  mean over pairs of log(p(v, w) / (p(v) p(w))) / −log p(v, w), from −1 (never together) to 1.
+
+    Words that no document holds are left out of UMass; a pair of NPMI that never meets counts −1. A topic with fewer
+    than two words to compare is NaN.
+
+    Parameters
+    ----------
+    topics : array (k, words)
+    X : sparse or dense table (documents, words)
+        Counts; only which words a document holds matters. UMass takes the training documents, NPMI any collection.
+    measure : {"umass", "npmi"}
+    n : int
+        Top words of each topic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 3]])
+    >>> topics = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
+    >>> coherence(topics, X, measure="npmi", n=2)
+    array([ 1., -1.])
+
+    References
+    ----------
+    Mimno, Wallach, Talley, Leenders and McCallum (2011), Optimizing semantic coherence in topic models. Bouma (2009),
+    Normalized (pointwise) mutual information in collocation extraction.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"measure={measure!r} is not known; use one of {', '.join(MEASURES)}")
+    topics, table = np.asarray(topics, dtype=np.float64), sp.csc_array(X)
+    n = min(whole(n, "n", 2), topics.shape[1])
+    if table.shape[1] != topics.shape[1]:
+        raise ValueError(f"X has {table.shape[1]} columns, but the topics have {topics.shape[1]} words")
+    top = np.argsort(-topics, axis=1, kind="stable")[:, :n]
+    used = np.unique(top)
+    held = sp.csc_array(table[:, used] != 0).astype(np.float64)
+    together = np.asarray((held.T @ held).todense())
+    place = np.searchsorted(used, top)
+    judge = _umass if measure == "umass" else _npmi
+    return np.array([judge(together[np.ix_(at, at)], table.shape[0]) for at in place])
+
+
+def _pairs(values: NDArray, keep: NDArray) -> float:
+    """Average over the pairs v before w (row v, column w) that are kept."""
+    chosen = np.triu(np.ones(values.shape, bool), 1) & keep
+    return float(values[chosen].mean()) if chosen.any() else float("nan")
+
+
+def _umass(together: NDArray, documents: int) -> float:
+    alone = np.diag(together)
+    known = alone > 0
+    values = np.log((together + 1) / np.maximum(alone, 1)[:, None])
+    return _pairs(values, known[:, None] & known[None, :])
+
+
+def _npmi(together: NDArray, documents: int) -> float:
+    alone = np.diag(together) / documents
+    p = together / documents
+    met = p > 0
+    safe = np.where(met, p, 1.0)
+    expected = np.where(met, alone[:, None] * alone[None, :], 1.0)
+    below = np.where(safe < 1, -np.log(safe), 1.0)
+    values = np.where(met, np.where(safe < 1, np.log(safe / expected) / below, 1.0), -1.0)
+    return _pairs(values, np.ones_like(met))

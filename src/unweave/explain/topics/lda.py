@@ -1,8 +1,6 @@
-"""Latent Dirichlet allocation."""
+"""Fit latent Dirichlet allocation, to a table or to batches of documents that come one after the other."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,34 +8,34 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import generator, number, whole
 from unweave.data.table import check_table
-from unweave.explain.lda_collapsed import Collapsed
-from unweave.explain.lda_corpus import Corpus
-from unweave.explain.lda_gibbs import Gibbs, may_be_drawn
-from unweave.explain.lda_priors import ALPHA, ETA
-from unweave.explain.lda_stream import add_documents
-from unweave.explain.lda_variational import Batch, Online
-from unweave.explain.perplexity import log_sum, mixtures
-from unweave.explain.seed_words import seed_counts
-from unweave.explain.text.vectorizers import takes_texts
-from unweave.explain.topic_table import counts_of, need_words
-from unweave.explain.topics import Topics
+from unweave.explain.text.vectorizers import ready_vectorizer, takes_texts
+from unweave.explain.topics.base import Topics, counts_of, need_words
+from unweave.explain.topics.collapsed import Collapsed, smoothed
+from unweave.explain.topics.corpus import Corpus, TopicScheme, sample_documents
+from unweave.explain.topics.gibbs import Averaged, Gibbs, may_be_drawn
+from unweave.explain.topics.measures import log_sum, mixtures
+from unweave.explain.topics.priors import ALPHA, ETA, seed_counts
+from unweave.explain.topics.variational import Batch, Online, learn_batch, prior_of, warm_start
 from unweave.factorization.reportable import Reportable
-from unweave.factorization.settings import generator, make_loop, number, whole
+from unweave.factorization.run import Run, fitting
 from unweave.parallel import single_blas
 from unweave.select.auto import Counting, chooses
 from unweave.solve.certificate import Certificate
-from unweave.solve.iterate import iterate
+from unweave.solve.history import History
 from unweave.solve.plan import Plan
 
-_SCHEMES: dict[str, Any] = {"collapsed": Collapsed, "gibbs": Gibbs, "batch": Batch, "online": Online}
-# Documents a topic: with fewer, draws recover planted topics better (set on planted tables of 20 to 150 documents).
+_SCHEMES: dict[str, type[TopicScheme]] = {"collapsed": Collapsed, "gibbs": Gibbs, "batch": Batch, "online": Online}
+# Documents per topic: with fewer, draws recover planted topics better (set on planted tables of 20 to 150 documents).
 _FEW = 3
+# Words up to which topics are averaged over draws (more say enough), and sweeps that a fit must be allowed for it.
+_SMALL, _LONG = 2e6, 100
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
 class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Every word of a document comes from one of k topics: θ_d ~ Dir(α), φ_k ~ Dir(η), z ~ θ_d, w ~ φ_z.
+    """Explain every word of a document by one of k topics: θ_d ~ Dir(α), φ_k ~ Dir(η), z ~ θ_d, w ~ φ_z.
 
     Use it for counts of words (or of anything) when rows are mixtures of a few distributions and overfitting is to be
     held back by priors. α (one number for each topic) and η are learned unless given.
@@ -47,7 +45,8 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
     n_components : int or "auto", default=10
         Topics. "auto" takes the fewest that predict held-out words nearly best (whole counts only), see ``choice_``.
     inference : {"auto", "collapsed", "gibbs", "batch", "online"}, default="auto"
-        "auto" is "collapsed", or "gibbs" where there are fewer than three documents a topic (and counts are whole).
+        "auto" is "collapsed", followed by draws about what it found where words are whole and no more than two million:
+        their mean predicts better. It is "gibbs" where there are fewer than three documents for a topic.
         "collapsed": zero-order collapsed updates, deterministic and the fastest. "gibbs": collapsed Gibbs
         sampling in time that grows with the topics of a document, averaged over the later half of its sweeps.
         "batch": variational inference, whose bound never falls. "online": the same in small batches, a few passes over
@@ -67,7 +66,8 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         What turns texts into counts (:class:`unweave.TextTable`, say). With it texts are taken in place of tables; one
         that is not fitted yet is fitted (as a copy) to the texts given to `fit`.
     max_iter : int, optional
-        Sweeps over the documents: 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
+        Sweeps over the documents: 600 (auto), 250 (collapsed), 300 (Gibbs), 100 (batch) or 10 (online) if not given.
+        "auto" does not draw if fewer than 100 are allowed.
     tol : float, default=5e-6
         Ends "collapsed" and "batch" when the objective falls by less (relative); the noisy methods make all sweeps.
     random_state, callback, checkpoint, verbose
@@ -150,56 +150,55 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         Parameters
         ----------
         X : sparse matrix, array, data frame or NamedTable
-            Counts of words, one document a row; whole numbers for ``inference="gibbs"``.
+            Counts of words, one document per row; whole numbers for ``inference="gibbs"``.
         y : ignored
         """
-        with single_blas():
+        with fitting(self):
             X = counts_of(check_table(self, X, None, reset=True), "LDA")
             need_words(X)
-            rng = generator(self.random_state)
-            corpus = Corpus(X, self._size())
-            scheme = self._scheme(corpus)
-            loop = scheme.pace(make_loop(self, X))
-            state, history = iterate(scheme.step, scheme.begin(rng), loop, settled=getattr(scheme, "settled", None))
-            self.history_, self.n_iter_, self.plan_ = history, len(history), self._plan(corpus, scheme)
+            run, corpus = Run(self, X), Corpus(X, self._size())
+            scheme = self._scheme(corpus, run.loop.max_iter)
+            state = run.through(scheme, self._plan(corpus, scheme))
             self._publish(scheme.topics(state), state["alpha"], state["eta"])
             codes = scheme.mixtures(state)
             self.codes_ = self._fold_in(X) if codes is None else codes
-            self.objective_ = -log_sum(self.codes_.astype(np.float64), np.maximum(self.topics_, 1e-30), X)
-            self.certificate_ = Certificate("none", float("-inf"), float("inf"), False, self.objective_)
             self.topic_shares_ = corpus.lengths @ self.codes_ / corpus.lengths.sum()
             self._stream = {}
-            if loop.checkpoint is not None and history.stopped != "interrupted":
-                loop.checkpoint.remove()
+            run.close(-log_sum(self.codes_.astype(np.float64), np.maximum(self.topics_, 1e-30), X))
         return self
 
     def _size(self) -> int:
         return self._number()
 
     def _name(self) -> str:
-        """The method asked for; "auto" is collapsed unless the table says otherwise."""
+        """Name the method asked for; "auto" is collapsed unless the table says otherwise."""
         name = "collapsed" if self.inference == "auto" else self.inference
         if not isinstance(name, str) or name not in _SCHEMES:
             raise ValueError(f"inference={self.inference!r} is not known; use auto, {', '.join(_SCHEMES)}")
         return name
 
     def _default_max_iter(self) -> int:
-        return _SCHEMES[self._name()].sweeps
+        return Averaged.sweeps if self.inference == "auto" else _SCHEMES[self._name()].sweeps
 
     @property
     def _limits_shape(self) -> bool:
-        """Only draws of the second half of the sweeps are averaged."""
+        """Say whether `max_iter` shapes the path: where draws are averaged, it says which of them."""
         return self._name() == "gibbs" or self.inference == "auto"
 
-    def _scheme(self, corpus: Corpus):
+    def _scheme(self, corpus: Corpus, max_iter: int) -> TopicScheme:
+        """Choose the method for these documents and this many sweeps."""
         alpha, eta = self._priors()
         learn = isinstance(self.alpha, str), isinstance(self.eta, str)
         seeds = self._seeds(corpus.X)
         if self._name() == "online":
             size = whole(self.batch_size, "batch_size", 1)
             return Online(corpus, alpha, eta, learn, size, *self._rates(), seeds)
-        few = self.inference == "auto" and corpus.shape[0] < _FEW * corpus.k and may_be_drawn(corpus)
-        return _SCHEMES["gibbs" if few else self._name()](corpus, alpha, eta, learn, seeds)
+        if self.inference == "auto" and may_be_drawn(corpus):
+            if corpus.shape[0] < _FEW * corpus.k:
+                return Gibbs(corpus, alpha, eta, learn, seeds)
+            if corpus.lengths.sum() <= _SMALL and max_iter >= _LONG:
+                return Averaged(corpus, alpha, eta, learn, seeds)
+        return _SCHEMES[self._name()](corpus, alpha, eta, learn, seeds)
 
     def _seeds(self, X: sp.csr_array) -> NDArray | None:
         strength = number(self.seed_strength, "seed_strength", 0.0)
@@ -212,23 +211,22 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         k = self._size()
         if isinstance(self.alpha, str):
             if self.alpha != "auto":
-                raise ValueError(f"alpha={self.alpha!r} is not known; use 'auto', a positive number or one a topic")
+                raise ValueError(f"alpha={self.alpha!r} is not known; use 'auto', a positive number or one per topic")
             alpha = np.full(k, ALPHA)
         else:
             alpha = np.asarray(self.alpha, dtype=np.float64)
             if alpha.shape not in ((), (k,)) or not np.isfinite(alpha).all() or (alpha <= 0).any():
-                raise ValueError(f"alpha must be a positive number, or {k} of them, one a topic; got {self.alpha!r}")
+                raise ValueError(f"alpha must be a positive number, or {k} of them, one per topic; got {self.alpha!r}")
             alpha = np.broadcast_to(alpha, (k,)).copy()
         if isinstance(self.eta, str) and self.eta != "auto":
             raise ValueError(f"eta={self.eta!r} is not known; use 'auto' or a positive number")
         return alpha, ETA if isinstance(self.eta, str) else number(self.eta, "eta", 1e-12)
 
-    def _plan(self, corpus: Corpus, scheme) -> Plan:
+    def _plan(self, corpus: Corpus, scheme: TopicScheme) -> Plan:
         n, m = corpus.shape
         why = ["as asked"]
         if self.inference == "auto":
-            few = isinstance(scheme, Gibbs)
-            why = ["few documents for so many topics" if few else "deterministic, and the fastest to a good perplexity"]
+            why = [scheme.reason]
         if self.seed_words is not None:
             why.append(f"the first {len(self.seed_words)} topics grow from seed words")
         if isinstance(self.alpha, str):
@@ -253,12 +251,12 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         n_documents : int, optional
             How many documents there will be in all; those seen so far if not given.
         """
-        with single_blas():
-            add_documents(self, X, n_documents)
+        with fitting(self):
+            _add_documents(self, X, n_documents)
         return self
 
     def transform(self, X) -> NDArray:
-        """θ of every document with the topics fixed, each on its own; an empty document gets the prior."""
+        """Find θ of every document with the topics fixed, each on its own; an empty document gets the prior."""
         check_is_fitted(self)
         with single_blas():
             return self._fold_in(self._counts(X))
@@ -267,7 +265,7 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         return mixtures(X, np.maximum(self.topics_, 1e-30), self.alpha_, _REPEATS, _TOL)
 
     def score(self, X, y=None) -> float:
-        """Mean log-probability of a word of X under the mixtures that fit it best: higher is better."""
+        """Compute the mean log-probability of a word of X under the mixtures that fit it best: higher is better."""
         check_is_fitted(self)
         with single_blas():
             X = self._counts(X)
@@ -276,9 +274,7 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
             return log_sum(theta, np.maximum(self.topics_, 1e-30), X) / float(X.sum(dtype=np.float64))
 
     def sample_documents(self, n=1, length=100, random_state=None) -> sp.csr_array:
-        """`n` new documents of the fitted model as counts, `length` words each (a number or one for each)."""
-        from unweave.explain.lda_sample import sample_documents
-
+        """Draw `n` new documents of the fitted model as counts, `length` words each (a number or one for each)."""
         check_is_fitted(self)
         return sample_documents(self.topics_, self.alpha_, n, length, generator(random_state))
 
@@ -288,3 +284,62 @@ class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, Transfo
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _add_documents(model: LDA, X, n_documents) -> None:
+    """Make one step of the online method; the state of the stream is kept in ``model._stream``."""
+    fresh = not getattr(model, "_stream", None)
+    resumed = fresh and hasattr(model, "topics_")
+    if fresh and not resumed:
+        model.vectorizer_ = None if model.vectorizer is None else ready_vectorizer(model.vectorizer, None)
+    X = counts_of(check_table(model, model._read(X), None, reset=fresh and not resumed), "LDA")
+    need_words(X)
+    batch = Corpus(X, model._size())
+    if fresh:
+        model._stream = _begin_stream(model, batch, resumed)
+    stream = dict(model._stream)
+    stream["seen"] += X.shape[0]
+    total = stream["seen"] if n_documents is None else max(whole(n_documents, "n_documents", 1), stream["seen"])
+    offset, decay = model._rates()
+    words, alpha, rate = stream["words"], stream["alpha"], (offset + stream["t"]) ** -decay
+    prior = prior_of(stream["eta"], stream.get("seeds"), words.dtype)
+    words, alpha, bound = learn_batch(batch, words, alpha, prior, rate, total, isinstance(model.alpha, str))
+    model._stream = {**stream, "words": words, "alpha": alpha, "t": stream["t"] + 1}
+    _publish_stream(model, batch, -bound)
+    _add_shares(model, batch)
+
+
+def _begin_stream(model: LDA, batch: Corpus, resumed: bool) -> dict:
+    """Begin with the topics of a former fit, as strong as this batch, or with its documents dealt out at random."""
+    alpha, eta = (model.alpha_, model.eta_) if resumed else model._priors()
+    seeds = None if resumed else model._seeds(batch.X)
+    if resumed:
+        words = (model.topics_.T * model.topic_shares_ * batch.lengths.sum() + eta).astype(batch.dtype)
+    else:
+        words = warm_start(batch, alpha, eta, generator(model.random_state), seeds)
+    model.history_ = History()
+    shares = model.topic_shares_ if resumed else np.zeros(model._size())
+    mass = float(batch.lengths.sum()) if resumed else 0.0  # a former fit counts as much as this batch
+    stream = {"words": words, "alpha": alpha, "eta": float(eta), "t": 0, "seen": 0, "mass": mass, "shares": shares}
+    return stream if seeds is None else {**stream, "seeds": seeds}
+
+
+def _publish_stream(model: LDA, batch: Corpus, objective: float) -> None:
+    """Publish what the stream has learned; the history has one entry per batch."""
+    stream = model._stream
+    model._publish(smoothed(stream["words"], 0.0), stream["alpha"], stream["eta"])
+    model.codes_ = model._fold_in(batch.X)
+    model.objective_, model.n_iter_ = float(objective), stream["t"]
+    model.history_.add(float(objective), 1.0, 0.0)
+    model.certificate_ = Certificate.none(float(objective))
+    what = f"documents in batches, {stream['seen']} so far, as mixtures of {batch.k} topics"
+    model.plan_ = Plan(what, Online.title, "", "", "documents dealt out at random", ["partial_fit learns online"])
+
+
+def _add_shares(model: LDA, batch: Corpus) -> None:
+    """Average the shares of the topics over all words so far, each batch as its own topics explained it."""
+    stream, here = model._stream, float(batch.lengths.sum())
+    mass = stream["mass"] + here
+    shares = (stream["mass"] * stream["shares"] + batch.lengths @ model.codes_) / mass
+    model.topic_shares_ = shares
+    model._stream = {**stream, "mass": mass, "shares": shares}

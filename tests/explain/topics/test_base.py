@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from tests.explain.test_lda import planted
+from tests.explain.topics.corpora import planted
 from unweave.data.named import NamedTable
-from unweave.explain.lda import LDA
-from unweave.explain.plsa import PLSA
-from unweave.explain.simplex_topics import SimplexTopics
+from unweave.explain.topics.lda import LDA
+from unweave.explain.topics.plsa import PLSA
+from unweave.explain.topics.simplex import SimplexTopics
 
 MODELS = [
     LDA(4, max_iter=30, tol=0),

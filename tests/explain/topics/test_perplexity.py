@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.reference import lda as twin
-from unweave.explain.perplexity import document_completion, halves, mixtures
+from unweave.explain.topics.measures import document_completion, halves, mixtures
 
 
 @pytest.fixture
