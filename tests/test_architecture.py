@@ -249,7 +249,7 @@ def _storage_tests(path: Path) -> int:
     # `Sparse` is a penalty, too, and `half.penalty` is one of those.
     asked = [call for call in asked if "penalty" not in ast.unparse(call.args[0])]
     attributes = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Attribute) and n.attr == "issparse"]
-    return len(asked) + len(attributes) + len(_calls(path, "issparse"))
+    return len(asked) + len(attributes) + len(_calls(path, "issparse", "is_sparse", "is_array"))
 
 
 def test_storage_is_known_in_three_rooms():

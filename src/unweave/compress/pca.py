@@ -6,19 +6,19 @@ from numbers import Real
 
 import numpy as np
 
+from unweave.data.arguments import number
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.settings import number
 from unweave.linalg.products import matmul
 from unweave.parallel import run
 from unweave.penalties import Free
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.certificate import of_spectrum
 from unweave.solve.closed import CentredSVD
 from unweave.solve.plan import Plan, describe, make_plan, spectral_words
 from unweave.solve.problem import Problem
 
 
-class PCA(Counting, BaseFactorization):
+class PCA(BaseFactorization):
     """X ≈ mean + U·Z with free codes and orthonormal components, least squares.
 
     min ½‖X − 1·mean − U·Z‖² with Z·Zᵀ = I. The components are the leading eigenvectors of the covariance; the objective

@@ -6,11 +6,11 @@ import numpy as np
 
 from unweave.factorization.base import BaseFactorization
 from unweave.penalties import Free, Orthonormal
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.problem import Problem
 
 
-class TruncatedSVD(Counting, BaseFactorization):
+class TruncatedSVD(BaseFactorization):
     """X ≈ U·Z with free codes and orthonormal components, least squares: the k leading singular triplets.
 
     min ½‖X − U·Z‖² subject to Z·Zᵀ = I. Unlike PCA the table is not centred, so a sparse one stays sparse. For a large

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number
 from unweave.data.storage import as_dense
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.factorization.stream import Stream
 from unweave.objectives import Objective
@@ -27,7 +27,7 @@ from unweave.solve.scheme import FactorScheme
 from unweave.updates import Half
 
 
-class BaseFactorization(Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn estimator that fits X ≈ U·Z. Subclasses say their sentence in :meth:`_problem`."""
 
     # -- what a model says ---------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class BaseFactorization(Reportable, ClassNamePrefixFeaturesOutMixin, Transformer
         return sp.csr_array(U) if problem.codes.picks_one else U
 
     def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
-        svd, value = getattr(scheme, "svd", None), self.objective_
+        svd, value = scheme.svd, self.objective_
         nuclear = problem.is_nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
         if nuclear or problem.components.is_fixed:
             gap = certify.duality(objective, problem, U, Z, value)

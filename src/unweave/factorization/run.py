@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from unweave.data.arguments import generator, number, whole
 from unweave.data.fingerprint import fingerprint
-from unweave.objectives import Blocks, Objective
+from unweave.objectives import Objective
 from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate
 from unweave.solve.checkpoint import Checkpoint
@@ -80,8 +80,6 @@ class Run:
         Sets `history_`, `n_iter_` and, where given, `plan_` of the estimator.
         """
         estimator = self.estimator
-        if not isinstance(scheme, Scheme):
-            scheme = _Unwritten(scheme)
         first = scheme.begin(self.rng) if state is None else state
         last, self.history = iterate(scheme, first, scheme.adapt(self.loop))
         estimator.history_, estimator.n_iter_ = self.history, len(self.history)
@@ -95,28 +93,6 @@ class Run:
         self.estimator.certificate_ = Certificate.none(objective) if certificate is None else certificate
         if self.loop.checkpoint is not None and done and self.history.stopped != "interrupted":
             self.loop.checkpoint.remove()
-
-
-class _Unwritten(Scheme):
-    """On the way out: a scheme that does not derive from Scheme yet."""
-
-    def __init__(self, scheme):
-        self.scheme = scheme
-        for new, old in (
-            ("step", "step"),
-            ("settled", "settled"),
-            ("fixed", "fixed"),
-            ("adapt", "pace"),
-            ("finish", "finish"),
-        ):
-            if hasattr(scheme, old):
-                setattr(self, new, getattr(scheme, old))
-
-    def begin(self, rng=None):
-        return self.scheme.begin(rng)
-
-    def step(self, state):
-        raise NotImplementedError
 
 
 def make_loop(estimator, *given, max_iter: int | None = None) -> Loop:
@@ -152,11 +128,9 @@ def _checkpoint(estimator, given: tuple) -> Checkpoint | None:
 def _tables(given) -> Iterator:
     """The arrays of all that was given."""
     for one in given:
-        if isinstance(one, Blocks):
-            for _, _, block in one:
-                yield from _tables([block])
-        elif isinstance(one, Objective):
-            yield one.X
-            yield getattr(one, "weights", None)
+        if isinstance(one, Objective):
+            for _, _, block in one.blocks():
+                yield block.X
+                yield getattr(block, "weights", None)
         else:
             yield one

@@ -91,7 +91,7 @@ def _words(shares: NDArray, names: list[str]) -> list[list]:
 def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
     """Name the rows in which component i is strongest."""
     codes = getattr(model, "codes_", None)
-    if view is None or view.rows is None or codes is None or not is_array(codes) or codes.shape[0] != view.n_rows:
+    if view is None or view.rows is None or codes is None or are_labels(codes) or codes.shape[0] != view.n_rows:
         return []
     column = np.asarray(codes[:, i])
     order = np.argsort(-column, kind="stable")[:_TOP_ROWS]

@@ -88,7 +88,7 @@ def group_facts(model: Any, view: View | None) -> dict | None:
     k = len(components_of(model))
     if labels is not None:
         sizes = np.bincount(np.asarray(labels), minlength=k)
-    elif codes is not None and not is_array(codes):
+    elif are_labels(codes):
         sizes = np.asarray(codes.sum(axis=0)).ravel()
     else:
         return None
@@ -100,7 +100,7 @@ def scatter_facts(model: Any, view: View | None) -> dict | None:
     if view is None or view.X is None or min(view.n_rows, view.n_columns) < 2:
         return None
     rows = view.sample(max(2, min(_POINTS, _PLACED_ENTRIES // view.n_columns)))
-    grouped = hasattr(model, "labels_") or not is_array(getattr(model, "codes_", None))
+    grouped = hasattr(model, "labels_") or are_labels(getattr(model, "codes_", None))
     if not grouped:
         return _on_components(model, view, rows)
     group = codes_of(model, view, rows).argmax(axis=1)

@@ -115,9 +115,10 @@ def _with_holes(X: Any, shape: tuple[int, ...], missing: Any, named: dict) -> Vi
         return View(None, n, m, **named)
     mask = None
     if isinstance(missing, str):
-        if missing == "zeros" and is_array(X):
-            X = sp.csr_array(np.where(np.isnan(X), 0, X))
-        unstored = not is_array(X) and missing in ("zeros", "auto")
+        sparse = not is_array(X)
+        if missing == "zeros" and not sparse:
+            X, sparse = sp.csr_array(np.where(np.isnan(X), 0, X)), True
+        unstored = sparse and missing in ("zeros", "auto")
     else:
         unstored = False
         if missing is not None and np.shape(missing) == (n, m):
@@ -239,11 +240,16 @@ def strength_words(model: Any) -> str:
     return "of the rows" if _share_rows(getattr(model, "codes_", None)) else "of the total strength"
 
 
+def are_labels(codes: Any) -> bool:
+    """Tell whether codes are one-hot, which models publish as a sparse table."""
+    return codes is not None and not is_array(codes)
+
+
 def _share_rows(codes: Any) -> bool:
     """Tell whether codes deal every row out among the components.
 
     Labels, or numbers that are not negative and sum to 1.
     """
-    if codes is None or not is_array(codes):
+    if codes is None or are_labels(codes):
         return codes is not None
     return bool(codes.size and codes.min() >= 0 and np.allclose(codes.sum(axis=1), 1, atol=1e-3))

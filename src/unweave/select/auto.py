@@ -21,30 +21,7 @@ from unweave.select.choose import Choice, joined, search
 from unweave.select.criteria import BIC, Criterion, find_criterion
 from unweave.select.held_out import Completion, HeldOut
 from unweave.select.separation import Groups
-from unweave.select.trial import Trial, count_name, evenly, n_rows, searched, take, unnamed
-
-
-class Counting:
-    """Give a model a number of clusters, components, states or topics that may be ``"auto"``."""
-
-    choice_: Choice
-    plan_: Any
-
-    def _number(self) -> int:
-        """Return the number asked for, or the one that was chosen."""
-        name = count_name(self)
-        asked = getattr(self, name)
-        if not _is_auto(asked):
-            if isinstance(asked, str):
-                raise ValueError(f"{name} must be a whole number or 'auto', got {asked!r}")
-            return whole(asked, name, 1)
-        if not hasattr(self, "choice_"):
-            raise ValueError(f"{name}='auto' looks at the whole table in fit: give partial_fit a number")
-        return self.choice_.best
-
-    def _choose_number(self, X, *args: Any, **more: Any) -> Choice:
-        """Search for the number; `args` and `more` are what `fit` was given beside the table."""
-        return auto_count(*searched(self, X))
+from unweave.select.trial import Trial, count_name, evenly, n_rows, take, unnamed
 
 
 def chooses(fit: Callable) -> Callable:
@@ -57,7 +34,7 @@ def chooses(fit: Callable) -> Callable:
     def chosen(self, X, *args, **more):
         name = count_name(self)
         vars(self).pop("choice_", None)
-        if not _is_auto(getattr(self, name)):
+        if not is_auto(getattr(self, name)):
             return fit(self, X, *args, **more)
         need_place(getattr(self, "checkpoint", None), "the checkpoint")  # before the search, which may take long
         choice = self._choose_number(X, *args, **more)
@@ -70,7 +47,7 @@ def chooses(fit: Callable) -> Callable:
     return chosen
 
 
-def _is_auto(value) -> bool:
+def is_auto(value) -> bool:
     return isinstance(value, str) and value == "auto"
 
 

@@ -196,7 +196,7 @@ class BiCrossValidation:
         folds = min(self.n_folds, *table.shape)
         rng = np.random.default_rng(seed)
         parts = [np.array_split(rng.permutation(n), folds) for n in table.shape]
-        X = table.values.astype(np.float64, copy=False) if is_array(table.values) else table.values
+        X = table.values.astype(np.float64, copy=False)
         with parallel.single_blas():
             blocks = product(*parts) if X.shape[0] * X.shape[1] <= _SMALL else zip(*parts)
             curves = [_curve(X, rows, columns, most, centred) for rows, columns in blocks]

@@ -17,8 +17,6 @@ from unweave.solve.history import History
 from unweave.solve.progress import Bar, Progress, warn_user
 from unweave.solve.scheme import Scheme, State
 
-Step = Callable[[State], tuple[State, float]]
-
 
 @dataclass(frozen=True)
 class Loop:
@@ -41,7 +39,7 @@ class Loop:
         return replace(self, max_iter=1, tol=0.0, ending="solved in closed form")
 
 
-def iterate(scheme, state: State, loop: Loop, *, settled=None, fixed=None) -> tuple[State, History]:
+def iterate(scheme: Scheme, state: State, loop: Loop) -> tuple[State, History]:
     """Step until the objective or the scheme settles, the callback says stop, or `max_iter`.
 
     Parameters
@@ -60,8 +58,6 @@ def iterate(scheme, state: State, loop: Loop, *, settled=None, fixed=None) -> tu
     state, History
         The last state finished. Ctrl-C ends the loop there with a warning.
     """
-    if not isinstance(scheme, Scheme):  # on the way out: calls that still hand over functions
-        scheme = _Functions(scheme, settled, fixed)
     history = History()
     if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
         state, history = saved
@@ -96,21 +92,6 @@ def iterate(scheme, state: State, loop: Loop, *, settled=None, fixed=None) -> tu
     if reason is None and loop.tol != 0 and loop.ending is None:
         _warn_unsettled(history, loop)
     return state, history
-
-
-class _Functions(Scheme):
-    """Functions as a scheme, until every caller hands over a scheme."""
-
-    def __init__(self, step, settled, fixed):
-        self.step = step  # type: ignore[method-assign]
-        self.settled = settled or super().settled  # type: ignore[method-assign]
-        self.fixed = fixed or super().fixed  # type: ignore[method-assign]
-
-    def begin(self, rng=None):
-        raise NotImplementedError
-
-    def step(self, state):
-        raise NotImplementedError
 
 
 def _record(history: History, objective: float, seconds: float) -> None:

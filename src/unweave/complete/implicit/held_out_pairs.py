@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.factorization.settings import generator
+from unweave.data.arguments import generator
 from unweave.judge.ranking import hits_of
 from unweave.linalg.scores import top_columns
 

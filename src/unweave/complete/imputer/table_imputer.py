@@ -15,14 +15,14 @@ from unweave.complete.imputer.search import ChosenModels, base_of, choose_models
 from unweave.data.arguments import generator, whole
 from unweave.data.mixed import ReadColumn, as_frame, check_names, kind_of, numbers_like, read_columns, write_columns
 from unweave.data.table import refuse_blocks
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.parallel import single_blas
 from unweave.solve.plan import Plan
 from unweave.solve.progress import warn_user
 
 
-class TableImputer(Reportable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TableImputer(Model, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill the holes of a table of numeric, Boolean, ordinal and categorical columns; the same kind comes back.
 
     Two models of the table are fitted to its observed cells, x_ij ≈ b_j + u_i·z_j with u_i ~ N(0, I) and a mixture

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.factorization.base import BaseFactorization
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 
 
-class NonNegativeModel(Counting, BaseFactorization):
+class NonNegativeModel(BaseFactorization):
     """A factorisation whose ``n_components`` may be ``"auto"``: chosen by error at hidden entries before the fit."""
 
     n_components: Any

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data import text as tx
 from unweave.data.named import NamedTable
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.solve.progress import warn_user
 
 
@@ -208,7 +208,7 @@ class TextTable(TransformerMixin, BaseEstimator):
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_column_of"}
 
-    save = Reportable.save
+    save = Model.save
 
     def _count_known(self, X, lexicon: tx.FixedLexicon) -> sp.csr_array:
         query = tx.as_query(X) if self.input == "text" else None

@@ -18,10 +18,10 @@ from unweave.explain.topics.gibbs import Averaged, Gibbs, may_be_drawn
 from unweave.explain.topics.measures import log_sum, mixtures
 from unweave.explain.topics.priors import ALPHA, ETA, seed_counts
 from unweave.explain.topics.variational import Batch, Online, learn_batch, prior_of, warm_start
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.plan import Plan
@@ -34,7 +34,7 @@ _SMALL, _LONG = 2e6, 100
 _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 
 
-class LDA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Explain every word of a document by one of k topics: θ_d ~ Dir(α), φ_k ~ Dir(η), z ~ θ_d, w ~ φ_z.
 
     Use it for counts of words (or of anything) when rows are mixtures of a few distributions and overfitting is to be

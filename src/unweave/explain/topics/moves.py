@@ -13,10 +13,11 @@ Reference: Ueda, Nakano, Ghahramani and Hinton (2000), SMEM algorithm for mixtur
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.solve.iterate import Step
 from unweave.solve.scheme import State
 
 _NEAR = 16  # other topics that each is compared with, those most alike: all pairs of many would cost as much as a fit
@@ -30,7 +31,7 @@ ROUNDS = 3  # of these at most, each when the fall has halved; one that does not
 _PATIENCE, _HOPE = 20, 20.0  # sweeps a repair is given to pay, and how many times the last fall it may lie above
 
 
-def stepped(step: Step, state: State, times: int) -> State:
+def stepped(step: Callable[[State], tuple[State, float]], state: State, times: int) -> State:
     """Make a number of steps that belong to a start or a repair.
 
     They do not run in `iterate`: they are part of one iteration of a fit, which has the limits and the listeners.
@@ -45,7 +46,7 @@ def due_for_repair(state: State, tol: float) -> bool:
     return state["rounds"] < ROUNDS and state["fall"] <= _CALM * tol / 2 ** state["rounds"]
 
 
-def improved_on(best: float, step: Step, state: State) -> State | None:
+def improved_on(best: float, step: Callable[[State], tuple[State, float]], state: State) -> State | None:
     """Step until the objective is below `best`, and return that state; None if it does not get there soon."""
     former = np.inf
     for _ in range(_PATIENCE):

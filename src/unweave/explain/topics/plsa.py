@@ -26,11 +26,11 @@ from unweave.explain.topics.moves import (
     merging,
     stepped,
 )
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.counts import multiply_rows
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.iterate import Loop
 from unweave.solve.plan import Plan
 from unweave.solve.scheme import Scheme, State
@@ -39,7 +39,7 @@ _REPEATS, _TOL = 100, 1e-4  # of folding a document in
 _LANES = 8  # columns of a SIMD register
 
 
-class PLSA(Counting, Topics, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PLSA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Fit P(w|d) = Σ_z P(w|z) P(z|d) to counts by expectation–maximisation.
 
     Maximises Σ x_dw log P(w|d). With U = n_d P(z|d) and Z = P(w|z) this is non-negative factorisation with the KL loss,

@@ -17,14 +17,14 @@ from unweave.explain.topics.base import Topics, as_rows, counts_of, need_words
 from unweave.explain.topics.plsa import TemperedEM
 from unweave.factorization.base import BaseFactorization
 from unweave.penalties import Simplex
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.plan import make_plan
 from unweave.solve.problem import Problem
 
 LOSSES = ("squared",)
 
 
-class SimplexTopics(Counting, Topics, BaseFactorization):
+class SimplexTopics(Topics, BaseFactorization):
     """Fit X ≈ U·Z with every row of U and of Z on the simplex: documents mix topics, topics are distributions.
 
     Minimises ½‖F − U·Z‖² for the frequencies F of the words of each document. A sentence on the engine, next to the

@@ -19,14 +19,14 @@ from unweave.objectives import Objective
 from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Free, OneHot
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem, check_size
 from unweave.updates import Nearest
 
 
-class KMeans(Counting, ClusterMixin, BaseFactorization):
+class KMeans(ClusterMixin, BaseFactorization):
     """Give every row to its nearest centre: X ≈ U·Z with one-hot codes and free components, least squares.
 
     Minimises ½ Σ_i w_i ‖x_i − c_{label i}‖²; ``inertia_`` is twice that. Small tables are settled row by row

@@ -11,18 +11,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number, whole
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.distances import need_floats
 from unweave.group.kmeans.labels import nearest_in_blocks
 from unweave.group.large.blocks import RowBlocks, open_rows
 from unweave.group.large.reading import OnePass, Summary, final_clusters, share_memory
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.plan import Plan
 
 
-class BFR(Counting, ClusterMixin, Reportable, BaseEstimator):
+class BFR(ClusterMixin, Model, BaseEstimator):
     """Find the centres of k-means in rows that are read once, within a number of bytes (Bradley, Fayyad and Reina).
 
     Minimises ½ Σ_i ‖x_i − c_{label i}‖² as k-means does, but forgets the rows. k-means of the first rows gives k

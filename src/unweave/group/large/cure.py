@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave import parallel
 from unweave.data.arguments import generator, number, whole
 from unweave.data.tiny_values import need_spread
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.distances import distinct_rows, gap_to_several, need_floats, need_numbers_below
 from unweave.group.kmeans.labels import nearest_in_blocks, warn_of_empty
@@ -22,7 +22,7 @@ from unweave.group.large.blocks import RowBlocks, open_rows
 from unweave.kernels.large import merge_nearest, nearest_clusters
 from unweave.parallel import single_blas
 from unweave.select import auto_count
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.iterate import Loop
 from unweave.solve.plan import Plan
 from unweave.solve.scheme import Scheme
@@ -34,7 +34,7 @@ _SLOW = 3  # one cluster in so many is left when those that have not grown are l
 _RARE = 20  # a cluster of less than this part of an even share is rare
 
 
-class CURE(Counting, ClusterMixin, Reportable, BaseEstimator):
+class CURE(ClusterMixin, Model, BaseEstimator):
     """Know clusters by several representatives each, so that they need not be round (Guha, Rastogi and Shim).
 
     A sample of the rows is clustered from the bottom up: the distance of two clusters is the smallest distance between

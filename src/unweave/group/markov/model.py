@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import generator, number, whole
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.markov.chain import Chain, draw
 from unweave.group.markov.choice import choose_states
@@ -31,14 +31,14 @@ from unweave.group.markov.start import gaussian_start, given_start, symbols_star
 from unweave.group.markov.sweep import posterior, step_scores
 from unweave.group.markov.viterbi import most_probable, path_score
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.plan import Plan
 
 _TRIES = {"gaussian": 6, "discrete": 8}  # starts that race
 _NO_SPREAD = Spread(np.zeros(1), np.ones(1), np.ones(1))  # needed by fits alone
 
 
-class HiddenMarkov(Counting, Reportable, DensityMixin, BaseEstimator):
+class HiddenMarkov(Model, DensityMixin, BaseEstimator):
     """Explain the rows of a sequence by hidden states z that follow a Markov chain.
 
     p(X, z) = π_{z₁} Π_t A_{z_t, z_{t+1}} Π_t p(x_t | z_t), with p(x | k) a Gaussian or a table of symbols. Fitted by

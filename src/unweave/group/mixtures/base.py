@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Density
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import generator, number, row_weights, whole
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.mixtures.em import EM, Family, mixture_em, posteriors
 from unweave.group.mixtures.rows import WeightedRows
@@ -29,7 +29,7 @@ from unweave.losses.squared import Squared
 from unweave.objectives import Objective
 from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
@@ -39,7 +39,7 @@ _FIRST_BLOCK = 10  # EM steps on the first block of a stream
 _PROGRESS = ("bound", "gain", "failures")
 
 
-class BaseMixture(Counting, Reportable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
+class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, BaseEstimator):
     """Fit p(x) = Σ_c π_c p(x | c) by EM; the codes of a row are the probabilities of the components."""
 
     # -- what a model says ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from unweave.objectives import Objective
 from unweave.objectives.opening import reopen_table
 from unweave.parallel import single_blas
 from unweave.penalties import Free, Simplex
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve import certificate as certify
 from unweave.solve.alternate import left_half_step
 from unweave.solve.plan import make_plan
@@ -26,7 +26,7 @@ from unweave.solve.problem import Problem
 SOLVERS = {"auto": "auto", "projected": "proximal", "mirror": "mirror", "penalty": "proximal"}
 
 
-class SoftClustering(Counting, ClusterMixin, BaseFactorization):
+class SoftClustering(ClusterMixin, BaseFactorization):
     """Let rows belong to several centres: X ≈ U·Z with every row of U on the simplex.
 
     Minimises ½‖X − U·Z‖² with u_ij ≥ 0 and Σ_j u_ij = 1: each row is approximated by a point of the convex hull of the

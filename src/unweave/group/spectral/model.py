@@ -13,7 +13,7 @@ from unweave.data.arguments import generator, number, whole
 from unweave.data.atomic import need_place
 from unweave.data.table import refuse_blocks
 from unweave.data.tiny_values import need_spread
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import fitting
 from unweave.group.distances import (
     distinct_rows,
@@ -37,7 +37,7 @@ from unweave.group.spectral.graph import (
     smoothest,
 )
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.certificate import bounded
 from unweave.solve.plan import Plan
 from unweave.solve.progress import warn_user
@@ -50,7 +50,7 @@ AFFINITIES = {
 }
 
 
-class SpectralClustering(Counting, Reportable, ClusterMixin, BaseEstimator):
+class SpectralClustering(Model, ClusterMixin, BaseEstimator):
     """Cut a graph of likeness W into k parts with little affinity between them: clusters of any shape.
 
     The normalised cut Σ_c cut(c)/vol(c) is relaxed: the k eigenvectors of D⁻¹W with the largest eigenvalues (the

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number
 from unweave.data.tiny_values import need_spread
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.distances import (
     gap_to_others,
@@ -26,7 +26,7 @@ from unweave.group.trees.euclidean import Single, Ward
 from unweave.group.trees.table import MOST_ROWS, Table
 from unweave.group.trees.tree import Joining, TreeOfClusters, is_complete, linkage_of, no_joins
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.history import History
 from unweave.solve.plan import Plan
 
@@ -34,7 +34,7 @@ LINKAGES = ("ward", "single", "complete", "average")
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 
 
-class Agglomerative(Counting, TreeOfClusters, Reportable, ClusterMixin, BaseEstimator):
+class Agglomerative(TreeOfClusters, Model, ClusterMixin, BaseEstimator):
     """Join the two nearest clusters, again and again, until one is left: a tree, cut where the clusters are.
 
     The distance of clusters A and B is, by `linkage`,

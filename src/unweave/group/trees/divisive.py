@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
 from unweave.data.tiny_values import need_spread
-from unweave.factorization.reportable import Reportable
+from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.distances import (
     group_means,
@@ -26,14 +26,14 @@ from unweave.group.kmeans.labels import one_hot
 from unweave.group.kmeans.lloyd import Lloyd, assign
 from unweave.group.trees.tree import TreeOfClusters, linkage_of, no_joins
 from unweave.parallel import single_blas
-from unweave.select.auto import Counting, chooses
+from unweave.select.auto import chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
 from unweave.solve.scheme import Scheme
 
 
-class Divisive(Counting, TreeOfClusters, Reportable, ClusterMixin, BaseEstimator):
+class Divisive(TreeOfClusters, Model, ClusterMixin, BaseEstimator):
     """Split the cluster with the largest cost Σ ‖x − mean‖² in two, until there are k; all rows begin as one.
 
     Each split is 2-means, the best of `n_init` starts. Clusters come out nested, in the order in which they matter, and

@@ -1,15 +1,29 @@
-"""Save, report, draw and show a fitted model: what every estimator can do besides predict."""
+"""Save, report, draw and show a fitted model, and leave its number of components to the data."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.arguments import whole
+from unweave.select.auto import auto_count, is_auto
+from unweave.select.choose import Choice
+from unweave.select.trial import count_name, searched
 
-class Reportable:
-    """Saves a fitted model to a file and shows it as a page, a picture or a card in a notebook."""
+
+class Model:
+    """What every estimator of the library can do besides its job.
+
+    A fitted one is saved to a file and shown as a page, a picture or a card in a notebook. Where it has a number of
+    clusters, components, states or topics, that may be ``"auto"``: its `fit` is wrapped by
+    :func:`unweave.select.auto.chooses`, and `_number` is what came of it.
+    """
+
+    choice_: Choice
+    plan_: Any
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the fitted model to one file, atomically; :func:`unweave.load` reads it back.
@@ -50,3 +64,19 @@ class Reportable:
 
     def _repr_mimebundle_(self, **kwargs) -> dict:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _number(self) -> int:
+        """Return the number asked for, or the one that was chosen."""
+        name = count_name(self)
+        asked = getattr(self, name)
+        if not is_auto(asked):
+            if isinstance(asked, str):
+                raise ValueError(f"{name} must be a whole number or 'auto', got {asked!r}")
+            return whole(asked, name, 1)
+        if not hasattr(self, "choice_"):
+            raise ValueError(f"{name}='auto' looks at the whole table in fit: give partial_fit a number")
+        return self.choice_.best
+
+    def _choose_number(self, X, *args: Any, **more: Any) -> Choice:
+        """Search for the number; `args` and `more` are what `fit` was given beside the table."""
+        return auto_count(*searched(self, X))
