@@ -13,7 +13,7 @@ from tests.reference import nuclear as reference
 from unweave import Factorization, SoftImpute
 from unweave.complete.nuclear.soft_impute import norm_bound
 from unweave.complete.nuclear.strengths import judged_path, largest_strength, way_down
-from unweave.complete.ratings.choice import hold_out
+from unweave.data.hold_out import hold_out
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses import Squared
 from unweave.objectives import Observed
@@ -193,7 +193,8 @@ def test_ways_down_end_at_the_strength():
 def test_held_out_entries_are_not_learned_from():
     table = Observed(stored(planted(noise=0.1)[1]), Squared())
     entries = ObservedEntries.of(table)
-    train, test = map(ObservedEntries.of, hold_out(table, np.random.default_rng(0), 0.1))
+    split = hold_out(table.entries(), np.random.default_rng(0), 0.1)
+    train, test = (ObservedEntries.of(Observed(part, table.loss)) for part in split)
     assert train.nnz + test.nnz == entries.nnz
     both = train.matrix(train.values) + test.matrix(test.values)
     assert abs(both - entries.matrix(entries.values)).max() == 0
