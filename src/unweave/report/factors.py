@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.storage import is_array
 from unweave.report.markup import plain
 from unweave.report.png import quantise
 from unweave.report.view import (
     View,
+    are_labels,
     column_names,
     components_of,
     has_names,

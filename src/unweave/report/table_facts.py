@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.storage import is_array
 from unweave.report.markup import plain
 from unweave.report.png import quantise
-from unweave.report.view import View, codes_of, components_of, in_columns, moments, predicted
+from unweave.report.view import View, are_labels, codes_of, components_of, in_columns, moments, predicted
 from unweave.select.curves import knee
 
 _MOST_SHARES = 50

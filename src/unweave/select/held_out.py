@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from unweave import parallel
 from unweave.data.arguments import generator, number, whole
 from unweave.data.hold_out import hide
-from unweave.data.storage import is_array, stored
+from unweave.data.storage import stored
 from unweave.data.table import Table, check_table
 from unweave.parallel import chunks
 from unweave.select.trial import Trial, n_rows, refuse_pairs, suitable, take, unnamed
