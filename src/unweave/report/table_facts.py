@@ -87,7 +87,7 @@ def group_facts(model: Any, view: View | None) -> dict | None:
     k = len(components_of(model))
     if labels is not None:
         sizes = np.bincount(np.asarray(labels), minlength=k)
-    elif are_labels(codes):
+    elif codes is not None and are_labels(codes):
         sizes = np.asarray(codes.sum(axis=0)).ravel()
     else:
         return None

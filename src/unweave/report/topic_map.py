@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from unweave.data.atomic import replace_file
 from unweave.data.named import NamedTable
-from unweave.data.storage import is_array
 from unweave.report.markup import plain
 
 SHOWN = 30  # words of a topic
@@ -94,7 +93,7 @@ def _overall(expected: NDArray, X) -> tuple[NDArray, int | None]:
     if X is None:
         return expected, None
     table = X.X if isinstance(X, NamedTable) else X
-    table = np.asarray(table, dtype=np.float64) if is_array(table) else table
+    table = table if hasattr(table, "shape") else np.asarray(table, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(expected):
         raise ValueError(f"X must have {len(expected)} columns, one for each word of the model, got {table.shape}")
     counts = np.asarray(table.sum(axis=0), dtype=np.float64).ravel()
