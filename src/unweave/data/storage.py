@@ -57,14 +57,13 @@ def product(A, B) -> NDArray:
     return as_dense(A @ B)
 
 
-def divide_rows(X, by: NDArray):
-    """Divide every row by its number, stored as X is.
+def divide_rows(X, numbers: NDArray):
+    """X with every row divided by a number of its own, stored and typed as X is.
 
-    >>> divide_rows(np.array([[2.0, 4.0], [3.0, 0.0]]), np.array([2.0, 3.0])).tolist()
-    [[1.0, 2.0], [1.0, 0.0]]
+    >>> divide_rows(sp.csr_array([[0.0, 2.0], [6.0, 0.0]]), np.array([2.0, 3.0])).toarray().tolist()
+    [[0.0, 1.0], [2.0, 0.0]]
     """
     if not sp.issparse(X):
-        return X / by[:, None]
-    rows = sp.csr_array(X)
-    values = rows.data / np.repeat(by, np.diff(rows.indptr))
-    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+        return np.ascontiguousarray(X / numbers.astype(X.dtype)[:, None])
+    data = X.data / np.repeat(numbers, np.diff(X.indptr)).astype(X.dtype)
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
