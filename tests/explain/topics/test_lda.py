@@ -190,11 +190,12 @@ def test_auto_averages_draws_about_what_it_found(tmp_path):
     from unweave.explain.topics.measures import document_completion, halves
 
     rng = np.random.default_rng(3)
-    topics = rng.dirichlet(np.full(400, 0.1), size=6)
+    topics = rng.dirichlet(np.full(1500, 0.05), size=6)
     X = np.array([rng.multinomial(40, p / p.sum()) for p in rng.dirichlet(np.full(6, 0.2), size=260) @ topics])
     train, held = X[:160].astype(float), halves(X[160:], 0)
     alone = LDA(6, inference="collapsed", random_state=0).fit(train)
     auto = LDA(6, random_state=0).fit(train)
+    assert "draws" not in str(LDA(6).fit(planted()[0]).plan_)  # enough words for every topic
     assert "draws" in str(auto.plan_) and "draws" not in str(LDA(6, max_iter=40, tol=0).fit(train).plan_)
     assert document_completion(auto.topics_, *held) < document_completion(alone.topics_, *held)
     path = tmp_path / "auto.ckpt"

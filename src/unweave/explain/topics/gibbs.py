@@ -195,7 +195,7 @@ class Averaged(TopicScheme):
     """
 
     title, sweeps = "zero-order collapsed updates, then draws about them, averaged", 600
-    reason = "few words: the mean of draws predicts better than one setting"
+    reason = "few words for so many topics: the mean of draws predicts better than one setting"
     rises, ending = True, "enough draws were averaged"
 
     def __init__(
