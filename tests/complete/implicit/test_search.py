@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import unweave
 from unweave.complete.implicit.held_out_pairs import HeldOut, peak, worse
-from unweave.complete.implicit.item_weights import crowd, together
+from unweave.complete.implicit.item_weights import co_occurrence, users_per_pair
 from unweave.complete.implicit.scheme import Interactions
 from unweave.complete.implicit.search import Search, choose_ridge, noise, search_ridges
 from unweave.judge import ndcg_at
@@ -164,7 +164,7 @@ def test_a_sample_of_many_users_finds_about_the_ridge_that_all_of_them_do():
 def test_how_many_users_have_both_is_counted_from_sparse_and_from_dense_rows(rng, density):
     X = sp.csr_array(sp.random_array((1500, 40), density=density, rng=rng, format="csr"))
     has = (X.toarray() != 0).astype(float)
-    np.testing.assert_array_equal(together(X, np.float32), has.T @ has)
+    np.testing.assert_array_equal(co_occurrence(X, np.float32), has.T @ has)
 
 
 def test_where_ease_finds_more_the_plan_says_so():
@@ -179,4 +179,4 @@ def test_where_ease_finds_more_the_plan_says_so():
 
 def test_the_unit_of_the_ridge_follows_the_number_of_users():
     X = tastes(200, 60, 8)
-    assert crowd(sp.csr_array(sp.vstack([X, X]))) == pytest.approx(2 * crowd(X))
+    assert users_per_pair(sp.csr_array(sp.vstack([X, X]))) == pytest.approx(2 * users_per_pair(X))

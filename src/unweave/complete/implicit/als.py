@@ -221,7 +221,7 @@ class ImplicitALS(Recommends, BaseFactorization):
         """
         if not hasattr(self, "components_"):
             return self.fit(X)
-        with single_blas():
+        with fitting(self):
             take_batch(self, X, users)
         return self
 

@@ -92,9 +92,9 @@ def _places(model: Any, X, users, rows: int) -> tuple[NDArray, NDArray | None]:
         return np.arange(n, n + rows), None
     listed = list(as_list(users, known, "user")[0])
     if len(listed) != rows:
-        raise ValueError(f"users has {len(listed)} entries, but X has {rows} rows: give one user a row")
+        raise ValueError(f"users has {len(listed)} entries, but X has {rows} rows: give one user per row")
     if len(set(listed)) != rows:
-        raise ValueError("users names somebody twice: give one row a user")
+        raise ValueError("users names somebody twice: give one row per user")
     if known is None:
         return _new_positions(listed, n), None
     places = find(listed, known, n, "user")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave import parallel
 from unweave.complete.implicit.batch import merged
 from unweave.complete.implicit.held_out_pairs import HeldOut, held_out_generator
-from unweave.complete.implicit.item_weights import SolveWeights, choose_strength, crowd, ones
+from unweave.complete.implicit.item_weights import SolveWeights, choose_strength, ones, users_per_pair
 from unweave.complete.implicit.scheme import interactions
 from unweave.complete.recommending.answers import Recommends
 from unweave.data.arguments import number
@@ -125,7 +125,7 @@ class EASE(Recommends, BaseFactorization):
         held = HeldOut.of(table, held_out_generator(self.random_state))
         held = None if held is None else held.among(int(np.clip(table.shape[1] // 2, 300, 1500)))
         if held is None:
-            return _USUAL * crowd(table)
+            return _USUAL * users_per_pair(table)
         ridge, self.ridge_path_ = choose_strength(held)
         return ridge
 

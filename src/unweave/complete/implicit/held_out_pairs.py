@@ -1,4 +1,4 @@
-"""Pairs of a table held out to be found again: by what a recommender of what happened chooses its own ridge."""
+"""Hold out pairs of a table and count how many a model finds again: what recommenders choose their ridge by."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def ones(X: sp.csr_array, dtype) -> sp.csr_array:
     return sp.csr_array((np.ones(X.nnz, dtype), X.indices, X.indptr), shape=X.shape)
 
 
-def together(X: sp.csr_array, dtype) -> NDArray:
+def co_occurrence(X: sp.csr_array, dtype) -> NDArray:
     """How many users have both, for every two items: XᵀX of zeros and ones, dense."""
     X, (n, m) = ones(X, dtype), X.shape
     if meetings(X) < n * m**2:
@@ -82,7 +82,7 @@ class SolveWeights(Scheme):
 
     def step(self, state: dict) -> tuple[dict, float]:
         """B, and what no B can be below, ½ Σ_j (1/P_jj − λ), which is what the best B has."""
-        P = inverse(together(self.codes, np.float64), self.ridge)
+        P = inverse(co_occurrence(self.codes, np.float64), self.ridge)
         bound = 0.5 * float(np.sum(1 / np.diag(P) - self.ridge))
         return {"components": weights(P).astype(self.codes.dtype), "bound": bound}, bound
 
@@ -90,19 +90,19 @@ class SolveWeights(Scheme):
         return loop.once()
 
 
-def crowd(X: sp.csr_array) -> float:
+def users_per_pair(X: sp.csr_array) -> float:
     """How many users the item of a pair has, on average over the pairs: a unit for the ridge, which follows the number
     of users."""
     counts = np.bincount(X.indices, minlength=1).astype(np.float64)
     return float((counts**2).sum() / counts.sum())
 
 
-class Strengths:
+class RidgesOfWeights:
     """How well ridges find the pairs held out, by users."""
 
     def __init__(self, held: HeldOut):
         self.held = held
-        self.G = together(sp.csr_array(held.train[:, held.items]), np.float32)
+        self.G = co_occurrence(sp.csr_array(held.train[:, held.items]), np.float32)
         self.codes = ones(held.seen, np.float32)
         self.tried: dict[float, NDArray] = {}
 
@@ -132,7 +132,7 @@ class Strengths:
 
 def choose_strength(held: HeldOut) -> tuple[float, dict[float, float]]:
     """(the ridge that finds the pairs held out best, the gain of every ridge tried)."""
-    found = Strengths(held)
-    found.climb(_BEGIN * crowd(held.train), 4.0)
+    found = RidgesOfWeights(held)
+    found.climb(_BEGIN * users_per_pair(held.train), 4.0)
     found.climb(found.best, 2.0)
     return peak(found.path), found.path

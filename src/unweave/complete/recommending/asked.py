@@ -155,7 +155,7 @@ def rows_of(model, X) -> tuple[Any, sp.csr_array]:
     X = named(model, aligned(model, X))
     plain = X.X if isinstance(X, NamedTable) else X
     if plain.shape[1] != m:
-        raise ValueError(f"X has {plain.shape[1]} columns, but the model knows {m} items: give one column an item")
+        raise ValueError(f"X has {plain.shape[1]} columns, but the model knows {m} items: give one column per item")
     if nothing_observed(plain):
         return X, sp.csr_array(plain.shape)
     return X, entries(check_table(model, X, getattr(model, "missing", "zeros"), reset=False))
@@ -213,7 +213,7 @@ def read_ratings(model, ratings, rows: bool, unknown: str) -> tuple[NDArray, NDA
         refuse_unknown(names, found, "item", "leave it out, or say unknown='ignore'")
     positions, values = found[found >= 0], values[found >= 0]
     if len(np.unique(positions)) < len(positions):
-        raise ValueError("ratings name an item twice; give one rating an item")
+        raise ValueError("ratings name an item twice; give one rating per item")
     order = np.argsort(positions)
     return positions[order], values[order]
 

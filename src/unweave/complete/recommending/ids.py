@@ -1,4 +1,4 @@
-"""Ids of users and items: any hashable value becomes a position and comes back as it went in."""
+"""Number the ids of users and items: any hashable value becomes a position and comes back as it went in."""
 
 from __future__ import annotations
 
