@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.counted import POWERS
 from unweave.complete.implicit.batch import take_batch
 from unweave.complete.implicit.held_out_pairs import held_out_generator
 from unweave.complete.implicit.scheme import (
@@ -19,6 +18,7 @@ from unweave.complete.implicit.scheme import (
 )
 from unweave.complete.implicit.search import Choice, choose_ridge, compare_ease
 from unweave.complete.recommending.answers import Recommends
+from unweave.complete.recommending.ridge import POWERS
 from unweave.data.arguments import number, whole
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.run import Run, fitting

@@ -21,7 +21,7 @@ from unweave.complete.ratings.units import Units
 from unweave.complete.recommending.answers import paired
 from unweave.complete.recommending.asked import NewUser, as_list, is_table
 from unweave.complete.recommending.ids import find, refuse_unknown
-from unweave.complete.recommending.influence import ridge_code
+from unweave.complete.recommending.ridge import ridge_code
 from unweave.linalg.scores import pair_scores
 from unweave.losses.base import Loss
 from unweave.objectives import Objective, Observed

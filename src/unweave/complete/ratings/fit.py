@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unweave.complete.counted import power_of
 from unweave.complete.ratings import posterior
 from unweave.complete.ratings.answers import Answers
 from unweave.complete.ratings.choice import Chosen, choose, given_ridges, prepare_sampler, with_bins
@@ -20,6 +19,7 @@ from unweave.complete.ratings.least_squares import CountedAlternate, InformedAlt
 from unweave.complete.ratings.sgd import Descent, how_to_descend
 from unweave.complete.ratings.side_information import SideInformation
 from unweave.complete.ratings.units import Units
+from unweave.complete.recommending.ridge import power_of
 from unweave.data.arguments import whole
 from unweave.factorization.run import Run
 from unweave.objectives import Objective, Observed

@@ -23,9 +23,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.counted import counted_ridges
 from unweave.complete.ratings.least_squares import InformedAlternate, Strengths, Task, alternating
 from unweave.complete.ratings.side_information import FeatureMap
+from unweave.complete.recommending.ridge import counted_ridges
 from unweave.kernels.gibbs import draw_range
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed

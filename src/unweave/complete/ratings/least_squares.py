@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.complete.counted import counted_ridges
 from unweave.complete.ratings.drift import drift_at
 from unweave.complete.ratings.side_information import SideInformation, SideRecords
 from unweave.complete.ratings.units import Units
+from unweave.complete.recommending.ridge import counted_ridges
 from unweave.linalg.entries import predict_entries
 from unweave.losses.base import Loss
 from unweave.objectives import Objective, Observed

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.complete.counted import power_of
 from unweave.complete.ratings.answers import Answers, Factors
 from unweave.complete.ratings.gibbs import DrawnMap, draw_about, draw_rows, residual_of_levels
 from unweave.complete.ratings.least_squares import Strengths
@@ -22,6 +21,7 @@ from unweave.complete.ratings.units import Units
 from unweave.complete.recommending.answers import paired
 from unweave.complete.recommending.asked import as_list
 from unweave.complete.recommending.ids import find, refuse_unknown
+from unweave.complete.recommending.ridge import power_of
 from unweave.linalg.entries import predict_entries
 from unweave.objectives import Observed
 from unweave.objectives.observed import observed

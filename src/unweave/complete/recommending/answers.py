@@ -22,7 +22,7 @@ from unweave.complete.recommending.asked import (
     read_ratings,
 )
 from unweave.complete.recommending.ids import find, objects, refuse_unknown
-from unweave.complete.recommending.influence import Explanation, ridge_code, ridge_influence
+from unweave.complete.recommending.ridge import Explanation, ridge_code, ridge_influence
 from unweave.data.arguments import whole
 from unweave.data.named import NamedTable
 from unweave.data.table import refuse_sparse
