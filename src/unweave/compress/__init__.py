@@ -1,4 +1,8 @@
-"""Compress: fewer columns, least squares."""
+"""Compress: describe rows by fewer numbers, with the least squared error.
+
+`pca` and `truncated_svd` hold the two estimators, closed forms on the engine; `streaming` and `streaming_svd` are their
+`partial_fit`, a covariance and a sketch that blocks of rows are added to.
+"""
 
 from unweave.compress.pca import PCA
 from unweave.compress.truncated_svd import TruncatedSVD

@@ -1,4 +1,4 @@
-"""Principal component analysis."""
+"""Find the axes along which a table varies most (principal component analysis)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truncated singular value decomposition."""
+"""Find the best description of a table by few directions (truncated singular value decomposition)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hidden Markov chains, many at once: the recursions over time, one lane a chain.
+"""Hidden Markov chains, many at once: the recursions over time, one lane per chain.
 
 A recursion over time is bound by latency, so kernels run several chains side by side: arrays are (states, steps, lanes)
 and the innermost loop is over lanes, which the compiler turns into SIMD. A lane shorter than the others is padded with

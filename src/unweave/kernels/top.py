@@ -1,4 +1,4 @@
-"""The best columns of each row of a tile of scores, kept in one heap a row.
+"""The best columns of each row of a tile of scores, kept in one heap per row.
 
 A heap of n (score, column) pairs has its worst pair at place 0: the lowest score, and of equal scores the rightmost
 column. Tiles come from left to right, so a new pair with the score of the worst one never replaces it. Empty places

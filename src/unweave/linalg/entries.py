@@ -67,7 +67,7 @@ def solve_rows(indptr, indices, data, weights, H, F, ridge, *, held: Sequence[in
     """Exact least-squares rows: ``f_i = (sum_j w h_j h_j' + ridge_i I)^-1 sum_j w x h_j`` over the entries of row i.
 
     Where the minimum is not unique (no ridge, and too few or dependent entries) the solution of least norm; rows
-    without entries are 0. `ridge` is a number or one a row (a ridge times the number of entries, say). The columns
+    without entries are 0. `ridge` is one number, or one per row (a ridge times the number of entries, say). The columns
     `held` of `F` stay as they are: biases that ride along as extra columns, for example. `F` is only read for them.
 
     A row in float32 whose Gram has lost the digits that tell its unknowns apart is solved in float64.
@@ -151,7 +151,7 @@ def coordinate_rows(
     """Coordinate descent from each row of `F`, with ``+ l1 |f|_1`` and, if asked, ``f >= 0``.
 
     Each sweep minimises exactly over one entry after the other, so no row's objective rises. A row stops when its
-    largest change is at most `tol` times its largest entry. `l1` and `ridge` are numbers or one a row. Columns in
+    largest change is at most `tol` times its largest entry. `l1` and `ridge` are numbers, or hold one per row. Columns in
     `held` are neither changed nor constrained. Reference: C.-J. Hsieh, I. Dhillon (2011), Fast coordinate descent
     methods with variable selection for non-negative matrix factorization.
 

@@ -57,5 +57,5 @@ def spread(task: Callable[[int, int], object], indptr: np.ndarray, entry_cost: f
 
 
 def per_row(value: float | np.ndarray, n: int, dtype: np.dtype) -> np.ndarray:
-    """A number, or one a row, as one a row."""
+    """Repeat a number for every row; numbers that are given per row are only brought to the right type."""
     return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=dtype), (n,)))

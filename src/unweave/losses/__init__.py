@@ -1,4 +1,4 @@
-"""What "X is close to U*Z" means: one loss a file, found by name with :func:`get_loss`.
+"""Say what "X is close to U*Z" means: one loss per file, found by name with :func:`get_loss`.
 
 >>> get_loss("huber").delta
 1.0

@@ -48,7 +48,7 @@ class Loss(BaseEstimator):
     Attributes
     ----------
     name : the word users write
-    width : prediction columns a data column
+    width : prediction columns per data column
     nonnegative : whether data and predictions must be at least 0
     power : where nonnegative, the root under which a multiplicative update takes its ratio so that it never climbs
     convex : whether `value` is, in p

@@ -17,7 +17,7 @@ class Blocks(Objective):
     Parameters
     ----------
     load : callable
-        ``i -> Objective`` of block i; called once a pass, and nothing of it is kept.
+        ``i -> Objective`` of block i; called once per pass, and nothing of it is kept.
     sizes : list of int
         Rows of each block.
     first : Objective

@@ -1,4 +1,4 @@
-"""Alternating two half-steps: the scheme behind most fits."""
+"""Alternate two half-steps, on the codes and on the components: the scheme behind most fits."""
 
 from __future__ import annotations
 

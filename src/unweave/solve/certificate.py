@@ -1,4 +1,4 @@
-"""How good an answer provably is."""
+"""Prove how good an answer is: lower bounds, duality gaps and residuals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saving a fit under way, so that a killed process loses at most ten seconds of it.
+"""Save a fit under way, so that a killed process loses at most ten seconds of it.
 
 A checkpoint belongs to one problem: it holds a digest of the parameters that shape the fit, of the state of its random
 generator and of everything that `fit` was given, and is refused for any other. It is written after the first iteration,

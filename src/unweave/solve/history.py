@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class History:
-    """Record of a fit, one entry an iteration; ``as_dict()`` is JSON-ready."""
+    """Keep the record of a fit, one entry per iteration; ``as_dict()`` is JSON-ready."""
 
     stopped: str = ""
     _objective: list[float] = field(default_factory=list)

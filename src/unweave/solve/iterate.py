@@ -1,4 +1,4 @@
-"""The one loop of the library.
+"""Run a scheme step by step: the one loop of the library.
 
 It knows only :class:`unweave.solve.scheme.Scheme`: ``step(state) -> (state, objective)`` and when to stop. A state is a
 flat dict of arrays and scalars, the random generator included, so that checkpoints, the best state so far and saving

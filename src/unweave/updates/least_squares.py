@@ -82,7 +82,7 @@ class ProjectedLeastSquares(Update):
 
 
 class ConjugateGradient(Update):
-    """A few conjugate-gradient steps a row from its former code: ALS with many components and missing entries.
+    """Take a few conjugate-gradient steps per row from its former code: ALS with many components and missing entries.
 
     Three steps cost 3k an entry where the exact solve costs k², and from a warm start an alternating fit falls as fast.
     Never raises the objective. `transform`, which has no former code, solves exactly.

@@ -168,7 +168,7 @@ class LSA(TruncatedSVD):
         query : str, list of str, array, sparse matrix or NamedTable
             A text is one query; a list of texts, or of lists of words, is several. Their words go through the
             vectoriser, or else are looked up among the names of the columns and counted. Or rows like those of X: one
-            row (1-D) is one query, a table has one a row.
+            row (1-D) is one query, a table has one per row.
         n : int, default=10
 
         Returns

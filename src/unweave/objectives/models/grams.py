@@ -15,7 +15,7 @@ class OwnGrams(RowModel):
     """½ Σ_j w_ij (x_ij − f_i·h_j)² = c_i − ⟨f_i, a_i⟩ + ½ f_i·B_i·f_i for every row i.
 
     a_i = Σ_j w_ij x_ij h_j and B_i = Σ_j w_ij h_j·h_jᵀ add up over the entries of a row. So the bound of a robust loss
-    on each column of a table is a sum over its rows, wherever these are: k² numbers a column. All are float64.
+    on each column of a table is a sum over its rows, wherever these are: k² numbers per column. All are float64.
 
     Parameters
     ----------
