@@ -151,7 +151,7 @@ def coordinate_rows(
     """Coordinate descent from each row of `F`, with ``+ l1 |f|_1`` and, if asked, ``f >= 0``.
 
     Each sweep minimises exactly over one entry after the other, so no row's objective rises. A row stops when its
-    largest change is at most `tol` times its largest entry. `l1` and `ridge` are numbers, or hold one per row. Columns in
+    largest change is at most `tol` times its largest entry. `l1` and `ridge` are numbers, or one per row. Columns in
     `held` are neither changed nor constrained. Reference: C.-J. Hsieh, I. Dhillon (2011), Fast coordinate descent
     methods with variable selection for non-negative matrix factorization.
 
