@@ -116,7 +116,7 @@ def test_partial_fit_says_that_new_items_need_a_fit(rng):
     assert model.seen_.shape == (60, 20)
 
 
-@pytest.mark.parametrize(("users", "match"), [([1], "one user a row"), ([1, 1], "twice"), ([1, 99], "gap")])
+@pytest.mark.parametrize(("users", "match"), [([1], "one user per row"), ([1, 1], "twice"), ([1, 99], "gap")])
 def test_partial_fit_refuses_users_that_make_no_sense(rng, users, match):
     model = ImplicitALS(2).fit(two_tastes(rng))
     with pytest.raises(ValueError, match=match):

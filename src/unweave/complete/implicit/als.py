@@ -57,7 +57,7 @@ class ImplicitALS(Recommends, BaseFactorization):
     missing : "zeros"
         There is no other meaning of what is not stored; NaN is refused.
     max_iter : int, default=15
-        Sweeps.
+        Sweeps. Those that the items had in the search for a ridge count, up to half of them.
     tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
 
@@ -127,7 +127,8 @@ class ImplicitALS(Recommends, BaseFactorization):
             if not table.nnz:
                 raise ValueError("X has no interaction: nothing above zero is stored in it")
             objective, k = self._interactions(table, 0.0), self._width(table.shape)
-            run, choice = Run(self, objective), self._choice(objective, k)
+            choice = self._choice(objective, k)
+            run = Run(self, objective, max_iter=self._sweeps_left(choice.sweeps))
             self.ridge_ = objective.ridge = choice.ridge
             self.ridge_path_ = choice.path
             solver, why = choose_solver(objective, k, self.solver)
@@ -149,6 +150,11 @@ class ImplicitALS(Recommends, BaseFactorization):
         if isinstance(self.ridge, str):
             return choose_ridge(objective, k, held_out_generator(self.random_state))
         return Choice(number(self.ridge, "ridge"))
+
+    def _sweeps_left(self, had: int) -> int:
+        """Most sweeps of a fit whose first items have had some: at least half of all."""
+        most = whole(self.max_iter, "max_iter", 1)
+        return max(most - had, (most + 1) // 2)
 
     def _check_words(self) -> None:
         if not isinstance(self.missing, str) or self.missing != "zeros":

@@ -21,7 +21,7 @@ _BEGIN = 0.5  # in units of the noise: where the search begins, because most tab
 _STEP = 2**0.5  # from one ridge to the next
 _LENGTH = 50  # of the lists that choose: the best ridge for ten places is the same, but the gains tell it less surely
 _ASKED = 1200  # users that are asked about at most
-_SCORES = 1 / 200  # scores of a judgement for each operation of a sweep: a judgement takes about half its time then
+_SCORES = 1 / 250  # scores of a judgement for each operation of a sweep: a judgement takes about half its time then
 _EASE = 0.5  # operations of one solve for EASE, as a share of those of a fit: sets how many items it is tried on
 _COVERED = 0.5  # of the pairs must be among them: what EASE cannot see it cannot use
 _USUAL = 0.5  # in units of the noise: where nothing can be held out
@@ -58,6 +58,7 @@ class Search:
         self.held, self.k, self.rng = held, k, rng
         self.scheme = AlternateImplicit(self.objective, choose_solver(self.objective, k, "auto")[0], k)
         self.states: dict[float, dict] = {}  # where the fit under each ridge ended
+        self.sweeps: dict[float, int] = {}  # how many sweeps led there
         self.short: dict[float, NDArray] = {}  # NDCG@10 of every user, for the ridges that were judged
         self.long: dict[float, NDArray] = {}  # the same for long lists, which choose
 
@@ -79,6 +80,7 @@ class Search:
 
     def begin(self, ridge: float) -> None:
         """Sweeps from random items, not judged."""
+        self.sweeps[ridge] = _FIRST
         self._sweep(ridge, self.scheme.begin(self.rng), _FIRST)
 
     def climb(self, ridge: float, strongest: float, unit: float) -> None:
@@ -97,7 +99,9 @@ class Search:
     def judge(self, ridge: float) -> None:
         """Sweeps from where the next weaker ridge ended, unless they were made, and how well they find the pairs."""
         if ridge not in self.states:
-            self._sweep(ridge, self.states[max(weaker for weaker in self.states if weaker < ridge)], _SWEEPS)
+            weaker = max(one for one in self.states if one < ridge)
+            self.sweeps[ridge] = self.sweeps[weaker] + _SWEEPS
+            self._sweep(ridge, self.states[weaker], _SWEEPS)
         state = self.states[ridge]
         codes, components = state["codes"][self.held.users], state["items"][self.held.items].T
         self.short[ridge], self.long[ridge] = self.held.gains_at(codes, components, LISTED, _LENGTH)
@@ -108,9 +112,11 @@ class Search:
             state, _ = self.scheme.step(state)
         self.states[ridge] = state
 
-    def items_under(self, ridge: float) -> NDArray:
-        """Items to go on from under a ridge: those of the strongest one tried that is no stronger."""
-        return self.states[max((one for one in self.states if one <= ridge), default=min(self.states))]["items"]
+    def start_under(self, ridge: float) -> tuple[NDArray, int]:
+        """Items to go on from under a ridge, and how many sweeps they have had: those of the strongest ridge tried that
+        is no stronger."""
+        start = max((one for one in self.states if one <= ridge), default=min(self.states))
+        return self.states[start]["items"], self.sweeps[start]
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,7 @@ class Choice:
     ridge: float
     path: dict[float, float] = field(default_factory=dict)
     items: NDArray | None = None
+    sweeps: int = 0  # that the items have had
     search: Search | None = None
 
     def in_words(self) -> list[str]:
@@ -139,13 +146,13 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> C
     """
     unit = noise(objective)
     some = Interactions(_some_users(objective.X, rng), objective.alpha, 0.0, objective.power)
-    held = HeldOut.of(some.X, rng, max(int(_SCORES * work_of_sweep(some, k)), 1 << 18))
+    held = HeldOut.of(some.X, rng, max(int(_SCORES * work_of_sweep(some, k)), 1 << 19))
     if held is None:
         return Choice(min(_USUAL * unit, objective.vanishing_ridge() / 4))
     search = search_ridges(some, held, k, rng)
     scale, ridge = unit / noise(some), _WHOLE * peak(search.gains)
     path = {scale * tried: value for tried, value in search.path.items()}
-    return Choice(scale * ridge, path, search.items_under(ridge), search)
+    return Choice(scale * ridge, path, *search.start_under(ridge), search)
 
 
 def search_ridges(objective: Interactions, held: HeldOut, k: int, rng: np.random.Generator) -> Search:
