@@ -19,6 +19,7 @@ from unweave.data.hold_out import KnownEntries
 from unweave.data.named import NamedTable
 from unweave.data.storage import take_rows
 from unweave.judge.matching import ids_of
+from unweave.linalg.scores import best_columns
 
 _SCORES = 8_000_000  # scores in memory at a time
 
@@ -123,55 +124,6 @@ def _rows_of(given, users: NDArray):
 def _predicts_pairs(model) -> bool:
     predict = getattr(model, "predict", None)
     return predict is not None and "rows" in inspect.signature(predict).parameters
-
-
-_ROWS = 32  # rows of a task
-_GROUP = 64  # columns that share a maximum
-
-
-def best_columns(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """Find for each row the n columns with the highest scores, best first; the leftmost of equals wins.
-
-    Entries of -inf take no part: a list that is too short ends in column -1 with the score -inf.
-
-    >>> import numpy as np
-    >>> columns, scores = best_columns(np.array([[1.0, 3.0, 3.0], [-np.inf, 2.0, -np.inf]]), 2)
-    >>> columns.tolist(), scores.tolist()
-    ([[1, 2], [1, -1]], [[3.0, 3.0], [2.0, -inf]])
-    """
-    columns = np.full((len(scores), n), -1, np.int64)
-    values = np.full((len(scores), n), -np.inf, scores.dtype)
-
-    def task(start: int, stop: int) -> None:
-        rows, found = _candidates(scores[start:stop], min(n, scores.shape[1]))
-        found_scores = scores[start + rows, found]
-        order = np.lexsort((found, -found_scores, rows))
-        rows, found, found_scores = rows[order], found[order], found_scores[order]
-        place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        kept = place < n
-        columns[start + rows[kept], place[kept]] = found[kept]
-        values[start + rows[kept], place[kept]] = found_scores[kept]
-
-    if scores.shape[1]:
-        parallel.run(task, len(scores), _ROWS)
-    return columns, values
-
-
-def _candidates(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """Find places that hold one of the n highest scores of their row, and a few more, ties among them.
-
-    The columns are cut into many groups. The n-th highest of their maxima is a bound that n scores reach, and few
-    others: finding it takes one pass over the scores, a seventh of the time that partitioning them takes.
-    """
-    rows, m = scores.shape
-    groups = min(m, max(4 * n, m // _GROUP))
-    whole = m - m % groups
-    maxima = scores[:, :whole].reshape(rows, whole // groups, groups).max(axis=1)
-    if whole < m:
-        np.maximum(maxima[:, : m - whole], scores[:, whole:], out=maxima[:, : m - whole])
-    least = np.partition(maxima, groups - n, axis=1)[:, groups - n, None]
-    found = np.flatnonzero((scores >= least) & (scores > -np.inf))
-    return found // m, found % m
 
 
 def in_one_order(values: NDArray, seen: sp.csr_array | None, users: NDArray, n: int) -> NDArray:

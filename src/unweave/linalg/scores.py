@@ -116,6 +116,29 @@ def _fill_sparse(U: sp.csr_array, Z, out: tuple[NDArray, NDArray, NDArray], valu
     parallel.run(block, U.shape[0], _ROWS)
 
 
+def best_columns(scores: NDArray, n: int) -> tuple[NDArray, NDArray]:
+    """Find for each row of a table of scores the n columns with the highest, best first; the leftmost of equals wins.
+
+    Entries of -inf take no part: a list that is too short ends in column -1 with the score -inf.
+
+    >>> import numpy as np
+    >>> columns, scores = best_columns(np.array([[1.0, 3.0, 3.0], [-np.inf, 2.0, -np.inf]]), 2)
+    >>> columns.tolist(), scores.tolist()
+    ([[1, 2], [1, -1]], [[3.0, 3.0], [2.0, -inf]])
+    """
+    dtype = scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64
+    scores = np.require(scores, dtype, ["C", "W"])
+    values, places = np.full((len(scores), n), -np.inf, dtype), np.full((len(scores), n), -1, np.int64)
+    nothing = *_entries(None), np.empty(0, np.int32)
+
+    def block(start: int, stop: int) -> None:
+        push_range(scores, 0, scores.shape[1], *nothing, 0, values, places, start, stop)
+        sort_range(values, places, start, stop)
+
+    parallel.run(block, len(scores), _ROWS)
+    return places, values
+
+
 def pair_scores(U, Z: NDArray, users: NDArray, items: NDArray, blank: NDArray) -> NDArray:
     """u_i·z_j for pairs of positions (U may be sparse), with the vector `blank` for items at -1.
 
@@ -129,8 +152,8 @@ def pair_scores(U, Z: NDArray, users: NDArray, items: NDArray, blank: NDArray) -
     if len(items) > Z.shape[1]:
         H = np.vstack([Z.T, blank])  # the last row, which is where -1 leads
     else:
-        few, items = np.unique(items, return_inverse=True)
-        H = np.where((few < 0)[:, None], blank, Z[:, few].T)
+        asked, items = np.unique(items, return_inverse=True)
+        H = np.where((asked < 0)[:, None], blank, Z[:, asked].T)
     out = np.empty(len(users), np.result_type(U, Z))
 
     def score(start: int, stop: int) -> None:

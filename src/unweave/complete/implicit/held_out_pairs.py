@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.arguments import generator
+from unweave.data.hold_out import part
 from unweave.judge.ranking import hits_of
 from unweave.linalg.scores import top_columns
 
@@ -37,7 +38,7 @@ class HeldOut:
     def of(cls, X: sp.csr_array, rng: np.random.Generator, least: int = 1 << 20) -> HeldOut | None:
         """None where there are too few pairs to tell anything; `least` scores may be computed in any case."""
         out = rng.random(X.nnz) < SHARE
-        train, lost = _part(X, ~out), _part(X, out)
+        train, lost = part(X, ~out), part(X, out)
         asked = np.flatnonzero((np.diff(lost.indptr) > 0) & (np.diff(train.indptr) > 0))
         scores = max(_SCORES * X.nnz, least)
         few = int(np.clip(scores // X.shape[1], least >> 10, _USERS))
@@ -78,11 +79,6 @@ def worse(gains: NDArray, best: NDArray) -> bool:
     """Whether gains of the same users are below the best by more than chance (two standard errors)."""
     fall = best - gains
     return float(fall.mean()) > 2 * float(fall.std()) / max(len(fall), 1) ** 0.5
-
-
-def _part(X: sp.csr_array, kept: NDArray) -> sp.csr_array:
-    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    return sp.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
 
 
 def peak(gains: dict[float, float]) -> float:
