@@ -1,8 +1,8 @@
 """Tables of users × items in which something happened: films, music, web pages, jokes, permissions, words, planted.
 
-``TUNED`` are the sets on which the ways of `ImplicitALS` and `EASE` to choose a ridge were tried out. ``REPORTED`` share
-no source with them, but they are not blind any more: several variants of the search were run on them, and how many
-users and scores it takes was settled with their results in view.
+``TUNED`` are the sets on which the ways of `ImplicitALS` and `EASE` to choose a ridge were tried out. ``REPORTED``
+share no source with them, but they are not blind any more: several variants of the search were run on them, and how
+many users and scores it takes was settled with their results in view.
 """
 
 from __future__ import annotations
