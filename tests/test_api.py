@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import unweave
+from unweave.registry import ESTIMATORS, OTHERS
 
 
 def _tool(root: Path):
@@ -38,5 +39,6 @@ def test_an_unknown_name_is_an_attribute_error():
         unweave.Nothing  # noqa: B018
 
 
-def test_the_table_of_homes_is_the_list_of_names():
-    assert set(unweave._HOMES) | {"__version__"} == set(unweave.__all__)
+def test_the_registry_is_the_list_of_names():
+    assert {*ESTIMATORS, *OTHERS, "__version__"} == set(unweave.__all__)
+    assert len(unweave.__all__) == len(set(unweave.__all__))

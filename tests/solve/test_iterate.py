@@ -15,6 +15,27 @@ from sklearn.exceptions import ConvergenceWarning
 import unweave
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
+from unweave.solve.scheme import Scheme
+
+
+class Steps(Scheme):
+    """Functions as a scheme."""
+
+    def __init__(self, step, settled=None, fixed=None):
+        self._step = step
+        self._settled, self._fixed = settled or super().settled, fixed or super().fixed
+
+    def begin(self, rng=None):
+        return {}
+
+    def step(self, state):
+        return self._step(state)
+
+    def settled(self, state):
+        return self._settled(state)
+
+    def fixed(self, state):
+        return self._fixed(state)
 
 
 def halving(state):
@@ -23,7 +44,7 @@ def halving(state):
 
 
 def test_stops_when_the_relative_fall_is_below_tol():
-    state, history = iterate(halving, {"value": 1.0}, Loop(max_iter=100, tol=1e-3))
+    state, history = iterate(Steps(halving), {"value": 1.0}, Loop(max_iter=100, tol=1e-3))
     assert history.change[-1] <= 1e-3 < history.change[-2]
     assert "tol" in history.stopped
     assert len(history.objective) == len(history.change) == len(history.seconds) == len(history)
@@ -34,14 +55,16 @@ def test_tol_zero_stops_only_at_a_fixed_point():
     def still(state):
         return state, 1.0
 
-    _, history = iterate(still, {}, Loop(max_iter=7, tol=0), settled=lambda state: True)
+    _, history = iterate(Steps(still, settled=lambda state: True), {}, Loop(max_iter=7, tol=0))
     assert len(history) == 7
-    _, history = iterate(halving, {"value": 1.0}, Loop(max_iter=7, tol=0), fixed=lambda state: state["value"] < 0.2)
+    _, history = iterate(Steps(halving, fixed=lambda s: s["value"] < 0.2), {"value": 1.0}, Loop(max_iter=7, tol=0))
     assert len(history) == 3 and history.stopped == "nothing changes any more"
 
 
 def test_settled_ends_the_loop_and_says_so():
-    _, history = iterate(halving, {"value": 1.0}, Loop(max_iter=50, tol=1e-12), settled=lambda s: s["value"] < 0.1)
+    _, history = iterate(
+        Steps(halving, settled=lambda s: s["value"] < 0.1), {"value": 1.0}, Loop(max_iter=50, tol=1e-12)
+    )
     assert len(history) == 4
     assert history.stopped == "nothing changes any more"
 
@@ -54,7 +77,7 @@ def test_any_true_answer_of_the_callback_stops(answer):
         seen.append((progress.iteration, progress.objective, progress.change, progress.seconds))
         return answer if progress.iteration == 3 else None
 
-    _, history = iterate(halving, {"value": 1.0}, Loop(max_iter=50, tol=0, callback=callback))
+    _, history = iterate(Steps(halving), {"value": 1.0}, Loop(max_iter=50, tol=0, callback=callback))
     assert [s[0] for s in seen] == [1, 2, 3]
     assert [s[1] for s in seen] == history.objective.tolist()
     assert "callback" in history.stopped
@@ -62,12 +85,12 @@ def test_any_true_answer_of_the_callback_stops(answer):
 
 def test_an_objective_that_is_not_finite_raises_with_the_remedy():
     with pytest.raises(ValueError, match="rescale X"):
-        iterate(lambda state: (state, np.nan), {}, Loop(max_iter=3))
+        iterate(Steps(lambda state: (state, np.nan)), {}, Loop(max_iter=3))
 
 
 def test_max_iter_warns_unless_tol_is_zero():
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        iterate(halving, {"value": 1.0}, Loop(max_iter=2, tol=1e-9))
+        iterate(Steps(halving), {"value": 1.0}, Loop(max_iter=2, tol=1e-9))
 
 
 def test_interruption_keeps_the_last_finished_state():
@@ -77,13 +100,13 @@ def test_interruption_keeps_the_last_finished_state():
         return halving(state)
 
     with pytest.warns(UserWarning, match="interrupted after 3"):
-        state, history = iterate(step, {"value": 1.0}, Loop(max_iter=50, tol=0))
+        state, history = iterate(Steps(step), {"value": 1.0}, Loop(max_iter=50, tol=0))
     assert state["value"] == 0.125
     assert history.stopped == "interrupted"
 
 
 def test_history_survives_json():
-    _, history = iterate(halving, {"value": 1.0}, Loop(max_iter=4, tol=0))
+    _, history = iterate(Steps(halving), {"value": 1.0}, Loop(max_iter=4, tol=0))
     again = History.from_dict(json.loads(json.dumps(history.as_dict())))
     assert again.objective.tolist() == history.objective.tolist()
     assert again.stopped == history.stopped

@@ -6,8 +6,8 @@ import numpy as np
 
 from unweave.data.arguments import whole
 from unweave.factorization.base import BaseFactorization
+from unweave.factorization.run import fitting
 from unweave.losses.base import Loss
-from unweave.parallel import single_blas
 from unweave.penalties import Fixed, get_penalty
 from unweave.solve.problem import Problem
 
@@ -120,7 +120,7 @@ class Factorization(BaseFactorization):
         weights : array of the shape of X, optional
             Weights of the entries, for ``loss="weighted"``; 0 means not observed.
         """
-        with single_blas():
+        with fitting(self):
             self._remember_frame(X)
             self._fit(X, weights=weights)
         return self
