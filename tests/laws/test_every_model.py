@@ -56,6 +56,21 @@ def test_a_second_fit_and_one_thread_or_two_give_the_same_bits(name, two_threads
     assert_same(one, two)
 
 
+@every_model
+def test_the_bits_do_not_depend_on_where_the_heap_puts_arrays(name):
+    """Eight components fill a SIMD register: loops over short arrays ask whether these lie close together."""
+    rng, X = np.random.default_rng(0), table(name, 12, 10)
+    eight = {key: 8 for key in ("n_components", "n_clusters") if key in takes(name)}
+    eight = {} if name == "TableImputer" else eight
+    wanted = answers(model(name, **eight).fit(X), X)
+    for _ in range(4):
+        junk = [np.empty(size) for size in rng.integers(1, 600, 300)]
+        kept = junk[::3]
+        del junk
+        assert_same(wanted, answers(model(name, **eight).fit(X), X))
+        del kept
+
+
 def fits_in_threads() -> None:
     """Run in a process of its own, whose BLAS has threads: prints the models whose bits depend on who fits them."""
     for name in ESTIMATORS:

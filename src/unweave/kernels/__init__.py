@@ -15,6 +15,12 @@ from numba.core import event
 _FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 
+# Numbers between short scratch arrays, and between them and everything else. A loop over two arrays asks when it runs
+# whether they lie closer together than it reads at once, and is run number by number if so: adding in another order,
+# depending on where the heap put them. Arrays shorter than that must be kept apart for the same bits every time.
+APART = 64
+
+
 def kernel(function):
     """Compile a loop over rows: no GIL, cached on disk, sums may be reordered for SIMD.
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import APART, kernel
 from unweave.kernels.counts import longest_row, ratios
 
 
@@ -40,7 +40,12 @@ def collapsed_range(
     """
     K = alpha.shape[0]
     zero = A.dtype.type(0)
-    g, t, new = np.empty(K, A.dtype), np.empty(K, A.dtype), np.empty(K, A.dtype)
+    room = np.empty(4 * APART + 3 * K, A.dtype)
+    g, t, new = (
+        room[APART : APART + K],
+        room[2 * APART + K : 2 * APART + 2 * K],
+        room[3 * APART + 2 * K : 3 * (APART + K)],
+    )
     for i in range(start, stop):
         new[:] = counts[i]
         for turn in range(passes):
@@ -82,7 +87,7 @@ def mixture_range(indptr, indices, data, H, smooth, repeats, tol, out, start, st
     """
     K = H.shape[1]
     longest = longest_row(indptr, start, stop)
-    p, numerator = np.empty(longest, H.dtype), np.empty(K, H.dtype)
+    p, numerator = np.empty(longest, H.dtype), np.empty(2 * APART + K, H.dtype)[APART : APART + K]
     near, order = np.empty((longest, K), H.dtype), np.arange(longest).astype(np.int32)
     tiny = H.dtype.type(np.finfo(H.dtype).tiny)
     prior = H.dtype.type(1) / smooth.sum()
@@ -181,7 +186,8 @@ def variational_range(indptr, local, data, words, E, alpha, passes, tol, gamma, 
     """
     K = alpha.shape[0]
     floor = E.dtype.type(np.finfo(E.dtype).tiny)
-    t, gained = np.empty(K, E.dtype), np.empty(K, E.dtype)
+    room = np.empty(3 * APART + 2 * K, E.dtype)
+    t, gained = room[APART : APART + K], room[2 * APART + K : 2 * (APART + K)]
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         row = out[i]
