@@ -26,7 +26,8 @@ def kernel(function):
 
     A kernel that calls another takes its code in. Left as a call, it would run the callee's own machine code in the
     process that compiles and the caller's copy of it in those that load from disk, and the two may add in another
-    order: the first fit after an installation gave other last digits than the second.
+    order: the first fit after an installation gave other last digits than the second. A constant that is handed to
+    another kernel is written ``np.int64(0)``: a bare 0 is a type of its own, for which that kernel is compiled anew.
     """
     return njit(cache=True, nogil=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function)
 

@@ -129,7 +129,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
                     for j in range(lo, hi):
                         for t in range(k):
                             near[j - lo, t] = H[indices[j], t]
-                ratios(order, data[lo:hi], near, f, floor, 0, hi - lo, p, numerator)
+                ratios(order, data[lo:hi], near, f, floor, np.int64(0), hi - lo, p, numerator)
             change, size = zero, zero
             for t in range(k):
                 a = f[t] * numerator[t]

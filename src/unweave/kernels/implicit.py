@@ -77,7 +77,7 @@ def _pass(indices, data, alpha, first, last, W, y, out, residual):
 def _descend_row(indices, data, alpha, first, last, W, d, steps, tolerance, y, r, p, q):
     """Conjugate gradients preconditioned by d, on one row in place; its value where it stopped."""
     k = W.shape[1]
-    value = _pass(indices, data, alpha, first, last, W, y, r, True)
+    value = _pass(indices, data, alpha, first, last, W, y, r, np.int64(1))
     slope, own = W.dtype.type(0), W.dtype.type(0)
     for t in range(k):
         own += d[t] * y[t] * y[t]
@@ -91,7 +91,7 @@ def _descend_row(indices, data, alpha, first, last, W, d, steps, tolerance, y, r
         # one step always: rows that are nearly done must not bring the fit to a halt
         if step_number > 0 and not slope > enough:
             break
-        _pass(indices, data, alpha, first, last, W, p, q, False)
+        _pass(indices, data, alpha, first, last, W, p, q, np.int64(0))
         curvature = W.dtype.type(0)
         for t in range(k):
             q[t] += d[t] * p[t]
@@ -140,7 +140,7 @@ def descend_range(indptr, indices, data, alpha, W, spectrum, ridge, steps, toler
                 for t in range(k):
                     row[t] = source[t]
             mine = data[first:last]
-            values[i] = _descend_row(order, mine, alpha, 0, count, tile, d, steps, tolerance, y, r, p, q)
+            values[i] = _descend_row(order, mine, alpha, np.int64(0), count, tile, d, steps, tolerance, y, r, p, q)
         else:
             values[i] = _descend_row(indices, data, alpha, first, last, W, d, steps, tolerance, y, r, p, q)
 
@@ -155,7 +155,7 @@ def slope_range(indptr, indices, data, alpha, W, spectrum, ridge, Y, values, sta
     r = np.empty(k, W.dtype)
     for i in range(start, stop):
         y = Y[i - start]
-        value = _pass(indices, data, alpha, indptr[i], indptr[i + 1], W, y, r, True)
+        value = _pass(indices, data, alpha, indptr[i], indptr[i + 1], W, y, r, np.int64(1))
         for t in range(k):
             d = spectrum[t] + ridge[i]
             value += 0.5 * d * y[t] * y[t]
@@ -226,7 +226,7 @@ def _solve_short(indices, data, alpha, first, count, W, d, tile, target, kept, B
     """A row of fewer entries than unknowns: ``y = D T' (I + T T')^-1 g``, T the rows ``sqrt(a) w D``, D = d^-1/2."""
     k = W.shape[1]
     S = tile[:count]
-    _gather(indices, data, alpha, first, W, 0, scratch[:0], S, target)
+    _gather(indices, data, alpha, first, W, np.int64(0), scratch[:0], S, target)
     for t in range(k):
         y[t] = 1 / np.sqrt(d[t])
     for e in range(count):
@@ -256,7 +256,7 @@ def _solve_short(indices, data, alpha, first, count, W, d, tile, target, kept, B
 def _solve_long(indices, data, alpha, first, last, W, d, B, b, scratch, y):
     """A row of at least as many entries as unknowns: ``(diag(d) + sum a w w') y = sum (1 + a) w``."""
     k = W.shape[1]
-    _block_gram(indices, data, alpha, first, last, W, 0, scratch[:0], scratch, B, b)
+    _block_gram(indices, data, alpha, first, last, W, np.int64(0), scratch[:0], scratch, B, b)
     for t in range(k):
         B[t, t] += d[t]
         y[t] = b[t]
@@ -329,7 +329,7 @@ def subspace_range(indptr, indices, data, alpha, W, spectrum, ridge, block, Y, v
             values[i] = 0.0
             continue
         s[:count] = 0
-        _predict(indices, first, count, W, 0, k, y, s)
+        _predict(indices, first, count, W, np.int64(0), k, y, s)
         for low in range(0, k, block):
             width = min(block, k - low)
             B, part, d = memory[: width * width].reshape(width, width), y[low : low + width], spectrum[low:]

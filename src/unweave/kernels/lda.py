@@ -99,7 +99,7 @@ def mixture_range(indptr, indices, data, H, smooth, repeats, tol, out, start, st
         for j in range(lo, hi):
             near[j - lo] = H[indices[j]]
         for _ in range(repeats):
-            ratios(order, data[lo:hi], near, f, tiny, 0, hi - lo, p, numerator)
+            ratios(order, data[lo:hi], near, f, tiny, np.int64(0), hi - lo, p, numerator)
             total, change = H.dtype.type(0), H.dtype.type(0)
             for k in range(K):
                 numerator[k] = f[k] * numerator[k] + smooth[k]

@@ -37,7 +37,7 @@ def nearest_means(tiles, low, high, who, sizes, lightest, safe, means, own, weig
                 least = 2.0 * s * lightest[t] / (s + lightest[t])
                 if bound * least * safe > cost[i]:
                     continue
-                tile_distances(tiles[t], means[i], total, TILE)
+                tile_distances(tiles[t], means[i], total, np.int64(TILE))
                 limit = tiles.dtype.type(cost[i] / (least * safe))
                 hits = 0
                 for p in range(TILE):

@@ -68,7 +68,7 @@ def euclidean_rows(tiles, rows, table, near, start, stop):
     total = np.empty(TILE, tiles.dtype)
     for t in range(start // TILE, len(tiles)):
         for i in range(start, min(stop, (t + 1) * TILE)):
-            tile_distances(tiles[t], rows[i], total, TILE)
+            tile_distances(tiles[t], rows[i], total, np.int64(TILE))
             first = max(i + 1 - t * TILE, 0)
             last = min(n - t * TILE, TILE)
             if first < last:

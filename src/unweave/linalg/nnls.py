@@ -30,15 +30,21 @@ def exact_rows(
     array([[1.5, 0. ],
            [1. , 1. ]])
     """
-    out = np.array(F, order="C")
-    (n, k), A = out.shape, np.ascontiguousarray(A)
+    out, A = np.array(F, order="C"), np.asarray(A)
+    n, k = out.shape
     if A.shape != (n, k) or B.shape != (k, k):
         raise ValueError(f"F is {(n, k)}, so A must be {(n, k)} and B {(k, k)}; got {A.shape} and {B.shape}")
     B = np.array(B, dtype=np.float64, order="C")
     B[np.diag_indices(k)] += ridge
     scalars = float(l1), bool(nonnegative), max(k, 1) * np.finfo(np.float64).eps
-    size = int(max(16, _ROWS_WORK / (k**3 + 100)))
-    parallel.run(lambda start, stop: shared_range(A, B, *scalars, out, start, stop), n, size)
+
+    def task(start: int, stop: int) -> None:
+        # In float64 whatever the type of the data: the kernel is compiled once.
+        rows, a = out[start:stop].astype(np.float64), np.ascontiguousarray(A[start:stop], dtype=np.float64)
+        shared_range(a, B, *scalars, rows, 0, stop - start)
+        out[start:stop] = rows
+
+    parallel.run(task, n, int(max(16, _ROWS_WORK / (k**3 + 100))))
     return out
 
 

@@ -58,4 +58,5 @@ def spread(task: Callable[[int, int], object], indptr: np.ndarray, entry_cost: f
 
 def per_row(value: float | np.ndarray, n: int, dtype: np.dtype) -> np.ndarray:
     """Repeat a number for every row; numbers that are given per row are only brought to the right type."""
-    return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=dtype), (n,)))
+    # A copy: what is broadcast is read-only, for which kernels would be compiled anew.
+    return np.array(np.broadcast_to(np.asarray(value, dtype=dtype), (n,)), order="C")
