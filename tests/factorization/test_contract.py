@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unweave
+from tests.tables import parts
 from unweave.penalties import L1, Ridge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -40,9 +41,7 @@ the_six = pytest.mark.parametrize("name", SIX)
 
 
 def table(n: int = 60, m: int = 12, dtype=np.float64, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    X = rng.random((n, 4)) @ rng.random((4, m)) + 0.1 * rng.random((n, m))
-    return X.astype(dtype)
+    return parts(n, m, seed=seed, dtype=dtype)
 
 
 def plain(codes) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tests.tables import stored as pattern
 from unweave.losses import Squared
 from unweave.objectives import Blocks, Dense, Observed, Sparse
 
@@ -36,11 +37,6 @@ def with_holes() -> tuple[np.ndarray, np.ndarray]:
     X, seen = values(1), np.random.default_rng(2).random((11, 5)) < 0.6
     seen[0] = False  # a row of which nothing was seen
     return X * seen, seen
-
-
-def pattern(X, seen) -> sp.csr_array:
-    rows, columns = np.nonzero(seen)
-    return sp.csr_array((X[seen], (rows, columns)), shape=X.shape)
 
 
 PARTLY = {

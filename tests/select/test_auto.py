@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import unweave
+from tests.tables import around
 from unweave.factorization.model import Model
 from unweave.select import Choice, auto_count
 from unweave.select.auto import climb, even_rows, told_apart, widen
@@ -15,6 +16,10 @@ from unweave.select.criteria import BIC
 from unweave.select.held_out import Completion, HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def blobs(rng, size=60):
+    return around(rng, ((0, 0), (4, 0), (0, 4), (4, 4)), size, 0.3)
 
 
 def low_rank(rng, n=150, m=40, k=6, noise=0.5):
@@ -30,10 +35,6 @@ def parts(rng, n=60, m=12, k=3, noise=0.1):
 def documents(rng, n=300, m=200, k=5, length=80):
     topics, shares = rng.dirichlet(np.full(m, 0.05), k), rng.dirichlet(np.full(k, 2 / k), n)
     return sp.csr_array(np.array([rng.multinomial(length, p / p.sum()) for p in shares @ topics]).astype(float))
-
-
-def blobs(rng, size=60):
-    return np.concatenate([rng.normal(c, 0.3, (size, 2)) for c in ((0, 0), (4, 0), (0, 4), (4, 4))])
 
 
 def regimes(rng, n=900, k=3):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unweave
+from tests.tables import around
 from unweave.select import AIC, BIC, Choice, Knee, Stability, auto_count, choose
 from unweave.select.criteria import CRITERIA
 from unweave.solve.progress import Progress
@@ -13,7 +14,7 @@ from unweave.solve.progress import Progress
 
 @pytest.fixture
 def blobs(rng):
-    return np.concatenate([rng.normal(c, 0.5, size=(40, 2)) for c in ((0, 0), (6, 0), (0, 7))])
+    return around(rng, ((0, 0), (6, 0), (0, 7)))
 
 
 @pytest.mark.parametrize("by", ["stability", "silhouette", "bic", "elbow", "knee"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unweave.persist.registry import ESTIMATORS, find_estimator
+from unweave.registry import small_table
 from unweave.select import Choice, choose
 from unweave.select.criteria import CRITERIA
 from unweave.select.trial import COUNTS
@@ -18,17 +19,6 @@ COUNTED = [name for name in ESTIMATORS if set(COUNTS) & set(inspect.signature(fi
 RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA"}  # fewer than three suit these too
 
 
-def table(name):
-    rng = np.random.default_rng(0)
-    # 40 rows a group: twenty say little of a Gaussian in eight columns, which has 44 parameters
-    X = np.repeat(4 * rng.random((3, 8)), 40, axis=0) + 0.3 * rng.random((120, 8))
-    if name == "BernoulliMixture":
-        return (np.median(X) < X).astype(float)
-    if name == "SymmetricNMF":
-        return X @ X.T
-    return np.rint(X) if name in ("LDA", "PLSA", "SimplexTopics") else X
-
-
 def model(name):
     kind = find_estimator(name)
     known = inspect.signature(kind).parameters
@@ -37,7 +27,7 @@ def model(name):
 
 @pytest.mark.parametrize("name", [name for name in COUNTED if name not in ("ImplicitALS", "TextTable")])
 def test_a_number_is_chosen_without_being_told_how(name):
-    choice = choose(model(name), table(name), [1, 2, 3, 4])
+    choice = choose(model(name), small_table(name, 40), [1, 2, 3, 4])
     assert list(choice.scores) == [1, 2, 3, 4] and np.isfinite(list(choice.scores.values())).all()
     assert choice.best == 3 or name in RIGHT
     assert choice.best_estimator.get_params()[choice.name] == choice.best
@@ -47,7 +37,7 @@ def test_a_number_is_chosen_without_being_told_how(name):
 @pytest.mark.parametrize("name", [name for name in COUNTED if name != "TextTable"])
 def test_every_criterion_has_an_answer_or_names_another(name, by):
     try:
-        choice = choose(model(name), table(name), [1, 2, 3], by=by)
+        choice = choose(model(name), small_table(name, 40), [1, 2, 3], by=by)
     except TypeError as error:
         assert re.search(r"choose by ('[a-z-]+'|ranking)", str(error)), str(error)
     else:
@@ -57,9 +47,9 @@ def test_every_criterion_has_an_answer_or_names_another(name, by):
 @pytest.mark.parametrize("name", ["MatrixCompletion", "ImplicitALS", "PCA", "SymmetricNMF"])
 def test_stability_needs_labels_of_rows(name):
     with pytest.raises(TypeError, match="choose by"):
-        choose(model(name), table(name), [2, 3], by="stability")
+        choose(model(name), small_table(name, 40), [2, 3], by="stability")
 
 
 def test_implicit_feedback_is_judged_by_ranking():
     with pytest.raises(TypeError, match="choose by ranking"):
-        choose(model("ImplicitALS"), table("ImplicitALS"), [1, 2])
+        choose(model("ImplicitALS"), small_table("ImplicitALS", 40), [1, 2])

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unweave
+from tests.tables import around
 from unweave.select import Stability, clustering_distance, stability
 from unweave.select.stability import chance_normalised
 
 
 def blobs(rng, centres=((0, 0), (6, 0), (0, 6)), n=40):
-    return np.concatenate([rng.normal(c, 0.5, size=(n, 2)) for c in centres])
+    return around(rng, centres, n)
 
 
 def test_chance_is_simulated_with_the_relabelling():

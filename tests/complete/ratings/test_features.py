@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unweave
+from tests.tables import stored as table
 from unweave.complete.ratings import ratings
 from unweave.complete.ratings.features import features
 from unweave.complete.ratings.side_information import FeatureMap
@@ -24,11 +25,6 @@ def planted(rng, share=0.3, noise=0.1):
     truth = 3 + U @ Z.T + (F @ rng.normal(size=P) / 2)[:, None] + G @ rng.normal(size=P) / 2
     known = rng.random((N, M)) < share
     return truth, known, F, G, truth + noise * rng.normal(size=truth.shape)
-
-
-def table(values, known):
-    rows, columns = np.nonzero(known)
-    return sp.csr_array((values[known], (rows, columns)), shape=known.shape)
 
 
 def rmse(a, b):

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import unweave
 from tests.reference import nonneg as slow
+from tests.tables import signed_parts
 from unweave.explain.parts import gram as gram
 from unweave.explain.parts.convex import ConvexNMF
 from unweave.explain.parts.gram import KERNELS, training_table
@@ -19,9 +20,8 @@ from unweave.kernels.nonneg import mix_sweep
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def table(n=70, m=12, k=3, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    return (rng.gamma(0.5, size=(n, k)) @ rng.normal(size=(k, m)) + 0.1 * rng.normal(size=(n, m))).astype(dtype)
+def table(n=70, *args, **more):
+    return signed_parts(n, *args, **more)
 
 
 @given(seed=st.integers(0, 2**31), n=st.integers(1, 12))

@@ -11,14 +11,10 @@ from scipy.optimize import nnls
 
 import unweave
 from tests.reference import nonneg as slow
+from tests.tables import signed_parts as table
 from unweave.explain.parts.semi import SemiNMF
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def table(n=80, m=12, k=3, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    return (rng.gamma(0.5, size=(n, k)) @ rng.normal(size=(k, m)) + 0.1 * rng.normal(size=(n, m))).astype(dtype)
 
 
 def test_it_goes_below_the_published_rule_from_the_same_start():

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import unweave
-
-
-def blobs(n=300, d=4, k=5, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    middles = 8 * rng.standard_normal((k, d))
-    labels = np.arange(n) % k
-    return (middles[labels] + rng.standard_normal((n, d))).astype(dtype), labels
+from tests.tables import blobs
 
 
 def same_groups(a, b):

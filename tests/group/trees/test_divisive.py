@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import is_valid_linkage
 
+from tests import tables
 from unweave.group.trees.divisive import Divisive
 
-
-def blobs(n: int = 300, k: int = 6, seed: int = 0, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    label = np.arange(n) % k
-    return (20 * rng.normal(size=(k, 3))[label] + rng.normal(size=(n, 3))).astype(dtype), label
+blobs = partial(tables.blobs, d=3, k=6, apart=20.0)
 
 
 def test_finds_groups_that_lie_apart(dtype):
