@@ -17,7 +17,7 @@ from unweave.data import container
 from unweave.data.atomic import need_place, not_written
 from unweave.solve.history import History
 
-_FORMAT = 2  # what states hold: the Krylov basis lies in rows since 2
+_FORMAT = 3  # what states hold: the Krylov basis lies in rows since 2, LDA keeps its former counts since 3
 
 
 class Checkpoint:
