@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import unweave
 from unweave.registry import ESTIMATORS, find, small_model, small_table, takes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -55,18 +56,10 @@ def test_every_fit_says_what_happened(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_nothing_that_only_a_fit_needs_is_left_behind(name):
+def test_nothing_that_only_a_fit_needs_is_left_behind(name, tmp_path):
     """Private attributes are what is learned: a loaded model, which never ran, has no fewer."""
-    import unweave
-
     model = small_model(name).fit(small_table(name))
-    path = "model.unweave"
     assert find(name) is type(model)
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder, path))
-        loaded = unweave.load(Path(folder, path))
+    loaded = unweave.load(model.save(tmp_path / "model.unweave"))
     lost = {key for key in vars(model) if key not in vars(loaded)}
     assert not lost, lost

@@ -90,15 +90,6 @@ def divide_rows(X, numbers: NDArray):
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def is_sparse(X) -> bool:
-    """Whether a table, or the one inside a named table, leaves out its zeros.
-
-    >>> is_sparse(np.eye(2)), is_sparse(sp.eye_array(2))
-    (False, True)
-    """
-    return sp.issparse(X) or sp.issparse(getattr(X, "X", None))
-
-
 def is_matrix(X) -> bool:
     """Whether X is a plain table: an array, or a sparse matrix of any kind."""
     return sp.issparse(X) or isinstance(X, np.ndarray)

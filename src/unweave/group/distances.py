@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.storage import is_sparse
+from unweave.data.storage import is_array
 from unweave.data.table import check_table
 from unweave.group.kmeans.labels import one_hot
 from unweave.parallel import get_num_threads
@@ -18,7 +18,7 @@ _HOLES = (
 
 def whole_rows(estimator, X, *, reset: bool) -> NDArray:
     """Check X as a dense array of floats; sparse tables and holes are refused in words."""
-    if is_sparse(X):
+    if not is_array(getattr(X, "X", X)):
         raise TypeError(
             f"{type(estimator).__name__} does not take a sparse X, because distances between rows fill it: reduce it "
             "with TruncatedSVD first, or pass X.toarray()"
