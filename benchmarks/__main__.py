@@ -1,9 +1,8 @@
-"""``python -m benchmarks --data FOLDER [--rows pca,nmf-kl] [--quick] [--out FILE]``: measure, and print the table."""
+"""``python -m benchmarks --data FOLDER [--rows pca,nmf-kl] [--quick] [--keep]``: measure, and print the table."""
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import shlex
@@ -13,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
+from benchmarks import machine, results
 from benchmarks.rows import rows
-from benchmarks.table import Report, details, summary
+from benchmarks.table import Report
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -28,8 +27,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-ours", dest="ours", action="store_false", help="the peers alone")
     parser.add_argument("--no-memory", dest="memory", action="store_false", help="do not measure peak memory")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="do not measure compiling")
-    parser.add_argument("--out", type=Path, help="also write the table to this file")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the rows in benchmarks/measured, write results.md anew"
+    )
     options = parser.parse_args(arguments)
+    if options.keep and options.quick:
+        parser.error("--keep is for full tables: leave --quick out")
     options.size = "quick" if options.quick else "full"
     options.repeats = 1 if options.quick else options.repeats
     options.rows = [name for name in options.rows.split(",") if name] or list(rows())
@@ -88,40 +91,6 @@ def compiling(name: str, options: argparse.Namespace) -> float | None:
     return None if cold is None or warm is None else max(0.0, cold - warm)
 
 
-def header(limits: dict[str, float], quick: bool) -> str:
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    versions = ", ".join(f"{name} {number}" for name, number in machine.versions().items())
-    command = "python -m benchmarks " + shlex.join(sys.argv[1:])
-    lines = [
-        "# Benchmarks",
-        "",
-        f"- machine: {machine.cpu()}, {machine.cores()} cores",
-        f"- versions: {versions}",
-        f"- measured: {now}, `{command.strip()}`",
-    ]
-    if quick:
-        lines.append("- **quick run: tables far smaller than the titles say; the ratios mean little**")
-    if limits:
-        rates = ", ".join(
-            f"{kind} {limits[f'{kind} 1']:.0f} / {limits[f'{kind} 2']:.0f}" for kind in ("float32", "float64")
-        )
-        lines.append(f"- GEMM, GFLOP/s with 1 / 2 threads: {rates}")
-        lines.append(f"- memory copied, GB/s with 1 / 2 threads: {limits['copy 1']:.1f} / {limits['copy 2']:.1f}")
-    return "\n".join(lines)
-
-
-def render(reports: list[Report], limits: dict[str, float], quick: bool) -> str:
-    return "\n\n".join([
-        header(limits, quick),
-        "Time to reach the peer's final objective (judged by one evaluator for all), best of several runs in turns in "
-        "one process; peak memory of the fit beyond the loaded data, in a process of its own. How: `README.md` beside "
-        "this file.",
-        summary(reports, limits),
-        "## Everything measured",
-        details(reports, limits),
-    ]) + "\n"  # fmt: skip
-
-
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -129,13 +98,13 @@ def say(line: str) -> None:
 def main() -> int:
     options = parse()
     say("measuring the machine")
-    limits = machine.limits()
-    reports: list[Report] = []
+    run = results.Run.now(shlex.join(sys.argv[1:]), machine.limits())
+    measured: list[results.Measured] = []
     for name in options.rows:
-        reports.append(measure(name, options))
-        if options.out:  # after each row: a run that is cut short leaves what it has
-            options.out.write_text(render(reports, limits, options.quick), encoding="utf-8")
-    print(render(reports, limits, options.quick))
+        measured.append(results.Measured(measure(name, options), run))
+        if options.keep:  # after each row: a run that is cut short leaves what it has
+            results.keep(measured[-1])
+    print(results.render(measured))
     return 0
 
 

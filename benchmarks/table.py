@@ -11,7 +11,7 @@ from benchmarks.harness import Row
 Record = dict[str, Any]
 _COLUMNS = [
     "work", "ours", "hardest peer (best setting)", "ratio", "at least", "verdict", "of the machine's limit",
-    "tuned on", "reported on",
+    "tuned on", "reported on", "measured",
 ]  # fmt: skip
 
 
@@ -114,44 +114,38 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def summary(reports: list[Report], limits: dict[str, float]) -> str:
-    """One line for each row: ours against the peer that is hardest to beat, and the data that constants rest on."""
-    lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
-    for report in reports:
-        row, matches = report.row, report.matches()
-        aim = "better " + row.value if row.aim == "below" else f"{row.target:g}×"
-        if not matches:
-            lines.append(_line([row.title, "–", "–", "–", aim, report.verdict(), "–", row.tuned_on, row.reported_on]))
-            continue
-        match = matches[0]
-        lines.append(
-            _line([
-                row.title, cell(match.ours, row), f"{match.peer['contender']}: {cell(match.peer, row)}",
-                f"{match.ratio:.2f}×", aim, report.verdict(), fraction(match.ours, row, limits),
-                row.tuned_on, row.reported_on,
-            ])
-        )  # fmt: skip
-    return "\n".join(lines)
+def heading() -> str:
+    """The first two lines of the summary."""
+    return "\n".join([_line(_COLUMNS), _line(["---"] * len(_COLUMNS))])
 
 
-def details(reports: list[Report], limits: dict[str, float]) -> str:
+def summary(report: Report, limits: dict[str, float], run: str) -> str:
+    """One line: ours against the peer that is hardest to beat, the data that constants rest on, and the run it is of."""
+    row, matches = report.row, report.matches()
+    aim = "better " + row.value if row.aim == "below" else f"{row.target:g}×"
+    ends = [row.tuned_on, row.reported_on, run]
+    if not matches:
+        return _line([row.title, "–", "–", "–", aim, report.verdict(), "–", *ends])
+    match = matches[0]
+    return _line([
+        row.title, cell(match.ours, row), f"{match.peer['contender']}: {cell(match.peer, row)}",
+        f"{match.ratio:.2f}×", aim, report.verdict(), fraction(match.ours, row, limits), *ends,
+    ])  # fmt: skip
+
+
+def details(report: Report) -> str:
     """Every contender with every number of threads, and the time to compile."""
-    blocks = []
-    for report in reports:
-        lines = [f"### {report.row.title}", ""]
-        if report.missing:
-            blocks.append("\n".join([*lines, f"Not measured: {report.missing}."]))
-            continue
-        value = report.row.value
-        lines += [_line(["contender", "threads", report.row.unit, value, "iterations", "peak MB", "runs"])]
-        lines += [_line(["---"] * 7)]
-        lines += [_detail(record) for record in report.results]
-        for match in report.matches():
-            lines += ["", f"Against {match.peer['contender']}: {match.ratio:.2f}×."]
-        if report.compile_seconds is not None:
-            lines += ["", f"Compiling (first use on a machine): {report.compile_seconds:.1f} s."]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    lines = [f"### {report.row.title}", ""]
+    if report.missing:
+        return "\n".join([*lines, f"Not measured: {report.missing}."])
+    lines += [_line(["contender", "threads", report.row.unit, report.row.value, "iterations", "peak MB", "runs"])]
+    lines += [_line(["---"] * 7)]
+    lines += [_detail(record) for record in report.results]
+    for match in report.matches():
+        lines += ["", f"Against {match.peer['contender']}: {match.ratio:.2f}×."]
+    if report.compile_seconds is not None:
+        lines += ["", f"Compiling (first use on a machine): {report.compile_seconds:.1f} s."]
+    return "\n".join(lines)
 
 
 def _detail(record: Record) -> str:

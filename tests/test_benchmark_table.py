@@ -1,10 +1,13 @@
 """The table of the benchmark names the peer that is hardest to beat: by quality where that is the aim, else by time."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from benchmarks import results
 from benchmarks.harness import Row
+from benchmarks.rows import rows
 from benchmarks.table import Report, summary
 
 
@@ -36,7 +39,7 @@ def test_rows_of_quality_name_the_best_peer_at_its_best_setting():
     found = report("below", RESULTS)
     assert [match.peer["contender"] for match in found.matches()] == ["careful", "hasty", "lost"]
     assert found.matches()[0].peer["threads"] == 2 and found.matches()[0].ratio == pytest.approx(1.5)
-    assert "careful: 6 s (2 thr.), 0.5200" in summary([found], {})
+    assert "careful: 6 s (2 thr.), 0.5200" in summary(found, {}, "today")
     assert report("below", RESULTS[:4]).verdict() == "pass: lower mean error"
 
 
@@ -44,10 +47,17 @@ def test_rows_of_speed_name_the_quickest_peer():
     found = report("none", [r for r in RESULTS if r["contender"] != "lost"])
     assert [match.peer["contender"] for match in found.matches()] == ["hasty", "careful"]
     assert found.matches()[1].peer["threads"] == 1
-    assert "hasty: 0.2 s (1 thr.), 0.8600" in summary([found], {})
+    assert "hasty: 0.2 s (1 thr.), 0.8600" in summary(found, {}, "today")
 
 
 def test_contenders_that_failed_are_left_out():
     found = report("below", [RESULTS[0], record("careful", math.inf, math.nan, error="no memory"), RESULTS[3]])
     assert [match.peer["contender"] for match in found.matches()] == ["hasty"]
     assert report("below", [RESULTS[1]]).verdict() == "not measured: no contender ran"
+
+
+def test_the_page_of_results_is_written_from_the_measured_rows():
+    page = Path(results.__file__).with_name("results.md").read_text(encoding="utf-8")
+    assert page == results.render(results.kept_rows())
+    assert [one.report.row.name for one in results.kept_rows()] == list(rows())
+    assert all(one.report.row.title in page and one.run.commit for one in results.kept_rows())
