@@ -17,11 +17,13 @@ from benchmarks.rows import rows
 from benchmarks.table import Report, details, heading, summary
 
 _HERE = Path(__file__).parent
-_TEXT = """Time to reach the peer's final objective (judged by one evaluator for all), best of the runs in turns in one process; peak
-memory of the fit beyond the loaded data, in a process of its own where it was measured. How: `README.md` beside this file.
-"Tuned on" names the data that the constants behind our side were set on, "reported on" the data of the row where its title
-does not. LDA's times to a perplexity are those of the first of a ladder of fits (more sweeps each) that reaches it. Saving is
-bound by the disk, whose speed differed by a factor of three between equal calls."""
+_TEXT = """\
+Time to reach the peer's final objective (judged by one evaluator for all), best of the runs in turns in one
+process; peak memory of the fit beyond the loaded data, in a process of its own where it was measured. How:
+`README.md` beside this file. "Tuned on" names the data that the constants behind our side were set on, "reported
+on" the data of the row where its title does not. LDA's times to a perplexity are those of the first of a ladder of
+fits (more sweeps each) that reaches it. Saving is bound by the disk, whose speed differed by a factor of three
+between equal calls."""
 
 
 @dataclass(frozen=True)

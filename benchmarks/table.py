@@ -120,7 +120,7 @@ def heading() -> str:
 
 
 def summary(report: Report, limits: dict[str, float], run: str) -> str:
-    """One line: ours against the peer that is hardest to beat, the data that constants rest on, and the run it is of."""
+    """One line: ours against the peer that is hardest to beat, the data that constants rest on, and the run."""
     row, matches = report.row, report.matches()
     aim = "better " + row.value if row.aim == "below" else f"{row.target:g}×"
     ends = [row.tuned_on, row.reported_on, run]
