@@ -20,6 +20,7 @@ from unweave import parallel
 from unweave.complete.imputer.columns import EncodedTable, TableLayout
 from unweave.complete.imputer.model import FittedModel, predict_in_blocks
 from unweave.solve.scheme import Scheme
+from unweave.solve.start import far_apart
 
 _WEIGHT = 2.0  # entries' worth of the whole table in the spread of each group
 _ROWS = 4096  # rows from which the start is drawn
@@ -60,16 +61,11 @@ class GroupsScheme(Scheme):
         # Centres are whole rows where there are enough of them.
         filled = seen.sum(axis=1)
         able = np.flatnonzero(filled >= np.sort(filled)[-min(len(filled), 4 * self.size)])
-        nearest, label = np.full(len(C), np.inf), np.zeros(len(C), np.int64)
-        pick = able[rng.integers(len(able), size=1)]
-        for c in range(self.size):
-            away = square - 2 * C[pick] @ (known * C).T + C[pick] ** 2 @ known.T
-            best = int(np.minimum(away, nearest).sum(axis=1).argmin())
-            label[away[best] < nearest] = c
-            nearest = np.clip(away[best], 0, nearest)
-            total = nearest[able].cumsum()
-            pick = able[np.minimum(np.searchsorted(total, rng.random(tries) * total[-1]), len(able) - 1)]
-        return label
+
+        def squares(rows: NDArray) -> NDArray:
+            return square - 2 * C[rows] @ (known * C).T + C[rows] ** 2 @ known.T
+
+        return far_apart(len(C), self.size, rng, squares, tries, able)[1]
 
     def step(self, state: dict) -> tuple[dict, float]:
         return self._expect(self._maximise(state))

@@ -26,6 +26,7 @@ from unweave.solve.alternate import transform_effort
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan
 from unweave.solve.scheme import FactorScheme
+from unweave.solve.start import far_apart
 from unweave.updates import Coordinate, Effort, Half, first_rows
 
 MOST_ROWS = 8192  # rows whose table of inner products is kept (512 MiB in float64)
@@ -280,15 +281,8 @@ def kernel_labels(K: NDArray, k: int, rng: np.random.Generator) -> NDArray:
 
     It is a start that nobody is told of, so it runs outside the one loop.
     """
-    size, n = np.diag(K).astype(np.float64), len(K)
-    chosen = [int(rng.integers(n))]
-    least = np.full(n, np.inf)
-    while len(chosen) < k:
-        least = np.minimum(least, np.maximum(size + size[chosen[-1]] - 2 * K[chosen[-1]], 0))
-        total = least.sum()
-        pick = np.searchsorted(np.cumsum(least), rng.random() * total) if total > 0 else rng.integers(n)
-        chosen.append(int(min(pick, n - 1)))
-    labels = np.argmin(size[chosen][None, :] - 2 * K[:, chosen], axis=1)
+    size = np.diag(K).astype(np.float64)
+    labels = far_apart(len(K), k, rng, lambda rows: size + size[rows, None] - 2 * K[rows])[1]
     for _ in range(10):
         W = group_start(labels, k, K.dtype)[1]
         cross = K @ W.T

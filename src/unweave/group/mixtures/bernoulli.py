@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.arguments import generator, number, numbers, whole
 from unweave.data.storage import as_dense, n_stored, product, stored
 from unweave.group.mixtures.base import BaseMixture
+from unweave.group.mixtures.em import split_heaviest
 from unweave.group.mixtures.rows import SAMPLE, STARTS, WeightedRows, centres_by, nearest, sample_rows
 from unweave.objectives import Objective
 
@@ -76,17 +77,10 @@ class BernoulliFamily:
 
     def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
         """Make a dead component one half of the heaviest, which is split in a random direction."""
-        weights, means = parameters["weights"].copy(), parameters["means"].copy()
-        dead = np.flatnonzero(weights == 0)
-        if not len(dead):
-            return None
-        parent, child = int(np.argmax(weights)), dead[0]
+        means = parameters["means"]
         way = np.random.default_rng(trial).uniform(-0.5, 0.5, means.shape[1])
-        step = way * np.minimum(means[parent], 1 - means[parent])
-        weights[[parent, child]] = weights[parent] / 2
-        means[child] = means[parent] - step
-        means[parent] += step
-        return {"weights": weights, "means": means}
+        split = split_heaviest(parameters, lambda parent: way * np.minimum(means[parent], 1 - means[parent]))
+        return None if split is None else split[0]
 
     def blend(self, old: dict, new: dict, share: float) -> dict:
         """Average the counts of two samples, `share` of the second."""

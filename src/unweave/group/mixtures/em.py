@@ -149,6 +149,23 @@ def expectation(rows: WeightedRows, form: Form) -> tuple[dict, float]:
     return form.collect(totals[1:]), float(totals[0]) / rows.total
 
 
+def split_heaviest(parameters: dict, step: Callable[[int], NDArray]) -> tuple[dict, int, int, NDArray] | None:
+    """Make the first dead component one half of the heaviest, their means `step(parent)` to both sides of its own.
+
+    Returns weights and means, the one that was split, the one that is back, and the step; None if none is dead.
+    """
+    weights, means = parameters["weights"].copy(), parameters["means"].copy()
+    dead = np.flatnonzero(weights == 0)
+    if not len(dead):
+        return None
+    parent, child = int(np.argmax(weights)), int(dead[0])
+    aside = step(parent)
+    weights[[parent, child]] = weights[parent] / 2
+    means[child] = means[parent] - aside
+    means[parent] += aside
+    return {"weights": weights, "means": means}, parent, child, aside
+
+
 class Family(Protocol):
     """Describe densities whose mixtures EM fits."""
 

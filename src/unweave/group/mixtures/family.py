@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unweave.data.arguments import numbers
 from unweave.group.mixtures import shapes
-from unweave.group.mixtures.em import EM
+from unweave.group.mixtures.em import EM, split_heaviest
 from unweave.group.mixtures.forms import choose_form
 from unweave.group.mixtures.rows import SAMPLE, STARTS, WeightedRows, centres_by, nearest, sample_rows
 
@@ -80,16 +80,15 @@ class GaussianFamily:
 
     def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
         """Make a dead component one half of the heaviest, split along its longest axis; mean and scatter stay."""
-        weights, means = parameters["weights"].copy(), parameters["means"].copy()
-        dead = np.flatnonzero(weights == 0)
-        if not len(dead):
+
+        def aside(parent: int) -> NDArray:
+            _, scatter = shapes.scatters(state["count"], state["first"], state["second"])
+            return _longest_axis(scatter[parent]) * (_APART / 2**trial)
+
+        split = split_heaviest(parameters, aside)
+        if split is None:
             return None
-        parent, child = int(np.argmax(weights)), dead[0]
-        _, scatter = shapes.scatters(state["count"], state["first"], state["second"])
-        axis = _longest_axis(scatter[parent]) * (_APART / 2**trial)
-        weights[[parent, child]] = weights[parent] / 2
-        means[child] = means[parent] - axis
-        means[parent] += axis
+        new, parent, child, axis = split
         found = parameters["covariances"].copy()
         if self.given is None and self.kind in ("full", "diag"):
             taken = np.outer(axis, axis) if self.kind == "full" else axis**2
@@ -97,7 +96,7 @@ class GaussianFamily:
             found[child] = found[parent]
         elif self.kind != "tied":
             found[child] = found[parent]
-        return {"weights": weights, "means": means, "covariances": found}
+        return {**new, "covariances": found}
 
 
 def _longest_axis(scatter: NDArray) -> NDArray:
