@@ -36,7 +36,7 @@ LEVELS = [
     {"kernels"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-ANYWHERE = {"data", "parallel", "registry"}  # imported by all but kernels; the registry imports what it is asked for
+ANYWHERE = {"data", "parallel", "registry", "compiling"}  # imported by all but kernels; the registry imports what it is asked for
 DATA_MAY_USE = {"parallel", "linalg", "kernels"}
 
 # Heavy or risky packages and the only rooms that may load them.

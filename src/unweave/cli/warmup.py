@@ -6,9 +6,12 @@ reported and the others still run.
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -105,12 +108,13 @@ def _silhouette(X: Table) -> Any:
     return silhouette(X, np.arange(len(X)) % 3)
 
 
-def jobs() -> Iterator[Job]:
-    """Every job of the warm-up as (what it is, what to call)."""
-    yield "reading large files of numbers", _read_numbers
-    made = {dtype: tables(dtype) for dtype in (np.float32, np.float64)}
-    yield "counting words", _count_words
-    yield "searching documents", _search_documents
+def jobs(dtypes: Sequence[type[np.floating]] = (np.float32, np.float64)) -> Iterator[Job]:
+    """Every job of the warm-up as (what it is, what to call); what has no type of its own goes with float64."""
+    if np.float64 in dtypes:
+        yield "reading large files of numbers", _read_numbers
+        yield "counting words", _count_words
+        yield "searching documents", _search_documents
+    made = {dtype: tables(dtype) for dtype in dtypes}
     for dtype, tabs in made.items():
         yield f"silhouette, {dtype.__name__}", partial(_silhouette, tabs["dense"])
     for name, make, kinds in _models():
@@ -120,20 +124,48 @@ def jobs() -> Iterator[Job]:
 
 
 def warmup(*, quiet: bool = False, say: Callable[[str], Any] = print) -> int:
-    """Run every job, saying what it does and the seconds; 1 if any failed, else 0."""
-    failed = 0
+    """Run every job in two processes, saying what they do and the seconds; 1 if any failed, else 0.
+
+    One process fits in float64, the other in float32 and in the other order: they compile different machine code, and
+    what both need is on disk before the second comes to it.
+    """
     started = time.perf_counter()
-    for name, job in jobs():
+    failed: list[bool] = []
+
+    def pass_on(lines: Iterable[str]) -> None:
+        for line in lines:
+            failed.append(_say(line.rstrip("\n"), quiet, say))
+
+    with subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True) as other:
+        listening = threading.Thread(target=pass_on, args=(other.stdout,))
+        listening.start()
+        pass_on(attempts(jobs([np.float64])))
+        listening.join()
+    if other.returncode:
+        failed.append(True)
+        say(f"the process for float32 ended with code {other.returncode}")
+    say(f"{time.perf_counter() - started:7.2f} s  in all" + (f", {sum(failed)} failed" if any(failed) else ""))
+    return int(any(failed))
+
+
+_FAILED = ": failed: "
+
+
+def attempts(work: Iterable[Job]) -> Iterator[str]:
+    """Run jobs; one line each with the seconds, its name, and why it failed if it did."""
+    for name, job in work:
         before = time.perf_counter()
         error = _attempt(job)
-        seconds = time.perf_counter() - before
-        failed += error is not None
-        if error is not None:
-            say(f"{seconds:7.2f} s  {name}: failed: {type(error).__name__}: {error}")
-        elif not quiet:
-            say(f"{seconds:7.2f} s  {name}")
-    say(f"{time.perf_counter() - started:7.2f} s  in all" + (f", {failed} failed" if failed else ""))
-    return int(failed > 0)
+        why = f"{_FAILED}{type(error).__name__}: {error}" if error is not None else ""
+        yield f"{time.perf_counter() - before:7.2f} s  {name}{why}".replace("\n", " ")
+
+
+def _say(line: str, quiet: bool, say: Callable[[str], Any]) -> bool:
+    """Say a line unless it is quiet; whether the job failed, which is always said."""
+    failed = _FAILED in line
+    if failed or not quiet:
+        say(line)
+    return failed
 
 
 def _attempt(job: Callable[[], Any]) -> Exception | None:
@@ -145,3 +177,8 @@ def _attempt(job: Callable[[], Any]) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+if __name__ == "__main__":
+    for told in attempts(reversed(list(jobs([np.float32])))):
+        print(told, flush=True)

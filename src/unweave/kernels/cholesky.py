@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 # up to this size in one piece, beyond it in blocks of rows
 _WHOLE = 128
@@ -49,7 +49,7 @@ def _factor_rows(P, scale, tolerance):
     return True
 
 
-@kernel
+@part
 def _factor_block(B, begin, end, scratch, scale, tolerance):
     """Rows ``[begin, end)`` of the factor, given those above it, which are subtracted first."""
     width, height = B.shape[0] - begin, end - begin
@@ -103,7 +103,7 @@ def scratch_size(n):
     return n * n // 4 + (_BLOCK + 2) * n + _BLOCK * n if n > _WHOLE else n
 
 
-@kernel
+@part
 def _forward(R, x):
     """Overwrite x with the solution of ``R'y = x``: four unknowns at a time leave the rest in one loop."""
     n, j = R.shape[0], 0
@@ -123,7 +123,7 @@ def _forward(R, x):
         x[r] /= R[r, r]
 
 
-@kernel
+@part
 def _backward(R, x):
     """Overwrite x with the solution of ``R y = x``: four unknowns at a time share one loop over those known."""
     n = R.shape[0]

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 
 @kernel
@@ -55,7 +55,7 @@ def ratios(indices, data, H, f, floor, lo, hi, p, numerator):
         j += 1
 
 
-@kernel
+@part
 def _value(data, f, sums, lo, hi, p, room):
     """KL of one row from its predictions p; every sum in float64."""
     value = log_ratio_sum(data, p, lo, hi, room)
@@ -64,7 +64,7 @@ def _value(data, f, sums, lo, hi, p, room):
     return value
 
 
-@kernel
+@part
 def _total(data, lo, hi):
     total = data.dtype.type(0)
     for j in range(lo, hi):
@@ -72,7 +72,7 @@ def _total(data, lo, hi):
     return total
 
 
-@kernel
+@part
 def _floor(data, total, lo, hi, least):
     """The smallest p of a row whose stored entries lo..hi sum to `total`."""
     tiny = np.finfo(data.dtype).tiny
@@ -144,7 +144,7 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
                 break
 
 
-@kernel
+@part
 def _step(f, slope, ridge, numerator, hessian):
     """Minimiser of a bound on the row's value in one coordinate; second order, and it never overshoots.
 
@@ -166,7 +166,7 @@ def _step(f, slope, ridge, numerator, hessian):
     return (root - e) / (2 * ridge)
 
 
-@kernel
+@part
 def _sweep(x, near, count, active, f, sums, l1, ridge, floor, small, p):
     """One pass over the active coordinates of a row, p kept up to date; the largest change and the largest f."""
     n = x.shape[0]
@@ -250,7 +250,7 @@ _FRACTION, _ONE = np.int64(0x000FFFFFFFFFFFFF), np.int64(0x3FF0000000000000)
 _ROOT, _HALF, _LOG2 = 1.4142135623730951, 0.34657359027997264, 0.6931471805599453
 
 
-@kernel
+@part
 def log_ratio_sum(x, p, lo, hi, room):
     """sum of x_j log(x_j / p_j) - x_j for j in lo..hi, p counted from 0, in float64; x_j = 0 adds 0.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.cholesky import factor, scratch_size, solve_factored
 
 # entries in a tile of a Gram (240 * 64 * 64 < 10^6, OpenBLAS's limit for small products), and columns in a panel
@@ -37,7 +37,7 @@ def gather(indices, data, weights, first, last, H, tile, target):
         target[e] = root * data[first + e]
 
 
-@kernel
+@part
 def _gather_panel(indices, data, weights, first, H, left, panel, target):
     """As `gather`, for the columns from `left` on that fit into `panel`."""
     count, width = panel.shape
@@ -52,7 +52,7 @@ def _gather_panel(indices, data, weights, first, H, left, panel, target):
         target[e] = root * data[first + e]
 
 
-@kernel
+@part
 def add_block(B, block, top, left, fresh):
     """``B[top:, left:] = block``, or ``+=`` when not fresh."""
     height, width = block.shape

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.entries import gather, gram_scratch, mirror, row_gram
 
 # rows of up to this many entries are gathered once and kept through all steps
 _KEEP = 1024
 
 
-@kernel
+@part
 def _apply(indices, data, weights, first, last, H, tile, target, kept, v, forward, e):
     """``e = S v`` (forward) or ``v = S' e``, with S the rows ``sqrt(w) h_j``; gathered again unless they are kept."""
     if not forward:
@@ -26,7 +26,7 @@ def _apply(indices, data, weights, first, last, H, tile, target, kept, v, forwar
             v += np.dot(e[begin : begin + count], tile[:count])
 
 
-@kernel
+@part
 def _value(e, f, ridge):
     """``1/2 |e|^2 + ridge/2 |f|^2`` in float64."""
     fit, size = 0.0, 0.0
@@ -37,7 +37,7 @@ def _value(e, f, ridge):
     return 0.5 * (fit + ridge * size)
 
 
-@kernel
+@part
 def _descend_row(indices, data, weights, first, last, H, ridge, steps, tile, target, e, q, r, p, trial, f):
     """CGLS: conjugate gradients on the normal equations, the residual ``e = s - S f`` kept entry by entry."""
     k, count = f.shape[0], last - first
@@ -100,7 +100,7 @@ def descend_range(indptr, indices, data, weights, H, ridge, steps, out, start, s
         )
 
 
-@kernel
+@part
 def _best_entry(free, l1, curvature, nonnegative):
     """Minimiser of ``curvature/2 (z - free)^2 + l1 |z|``, over ``z >= 0`` if asked."""
     size = l1 / curvature
@@ -111,7 +111,7 @@ def _best_entry(free, l1, curvature, nonnegative):
     return size * 0
 
 
-@kernel
+@part
 def _sweep_row(B, gradient, l1, nonnegative, f):
     """One pass over the entries of f on ``1/2 f'Bf - a'f + l1 |f|_1``, gradient ``Bf - a`` kept; largest change."""
     k = f.shape[0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.cholesky import factor, scratch_size, solve_factored
 from unweave.kernels.entries import add_block
 
@@ -189,7 +189,7 @@ def _gather(indices, data, alpha, first, W, left, s, panel, target):
         target[e] = (one + a - a * s[e] if known else one + a) / root
 
 
-@kernel
+@part
 def gram_room(k):
     """Numbers of scratch that :func:`_block_gram` needs for k columns."""
     return _TILE * (k + 1) + _PANEL * (_PANEL + 1)
@@ -221,7 +221,7 @@ def _block_gram(indices, data, alpha, first, last, W, low, s, scratch, B, b):
                 add_block(B, product, top, left, fresh)
 
 
-@kernel
+@part
 def _solve_short(indices, data, alpha, first, count, W, d, tile, target, kept, B, scratch, y):
     """A row of fewer entries than unknowns: ``y = D T' (I + T T')^-1 g``, T the rows ``sqrt(a) w D``, D = d^-1/2."""
     k = W.shape[1]
@@ -252,7 +252,7 @@ def _solve_short(indices, data, alpha, first, count, W, d, tile, target, kept, B
     return True, value
 
 
-@kernel
+@part
 def _solve_long(indices, data, alpha, first, last, W, d, B, b, scratch, y):
     """A row of at least as many entries as unknowns: ``(diag(d) + sum a w w') y = sum (1 + a) w``."""
     k = W.shape[1]
@@ -299,7 +299,7 @@ def solve_range(indptr, indices, data, alpha, W, spectrum, ridge, Y, values, fai
         values[i] = value
 
 
-@kernel
+@part
 def _predict(indices, first, count, W, low, width, change, s):
     """``s_e += w_e . change`` over the columns ``[low, low + width)``."""
     for e in range(count):

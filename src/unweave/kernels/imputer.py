@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 
 @kernel
@@ -31,7 +31,7 @@ def _factor(A, d):
     return log
 
 
-@kernel
+@part
 def _invert(A, B, d):
     """``B = L⁻¹`` (lower triangle) for the factor L in the lower triangle of `A`."""
     for c in range(d):
@@ -56,7 +56,7 @@ def _add_inverse(B, holes, d, times, covariance):
                 covariance[holes[c], holes[r]] += times * total
 
 
-@kernel
+@part
 def _same_holes(seen, i, holes, d):
     """Whether row i of `seen` misses exactly the columns ``holes[:d]``."""
     at = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 _POWER = 4  # iterations for the longest axis of a cluster, which only has to be roughly right
 _HALVINGS = 10  # iterations of 2-means at most; most clusters settle sooner
@@ -20,7 +20,7 @@ def _square(X, i, centres, j):
     return total
 
 
-@kernel
+@part
 def _mean(X, weights, begin, end, mean):
     """Weighted mean of the rows ``[begin, end)``; returns their weight."""
     mean[:] = 0.0
@@ -34,7 +34,7 @@ def _mean(X, weights, begin, end, mean):
     return mass
 
 
-@kernel
+@part
 def _axis(X, weights, begin, end, mean, axis, image):
     """The longest axis of the rows, by the power method from the row farthest from their mean."""
     d = X.shape[1]
@@ -65,7 +65,7 @@ def _axis(X, weights, begin, end, mean, axis, image):
             axis[t] = image[t]
 
 
-@kernel
+@part
 def _halve(X, begin, end, pair, side):
     """Give every row the nearer of two centres; how many changed."""
     changed = 0
@@ -155,7 +155,7 @@ def _apart(X, i, centres, j):
     return total
 
 
-@kernel
+@part
 def _begin(X, centres, fresh, labels, squares, changed):
     """Rows to their nearest centres. Only rows that lose their centre meet all; the others those that are `fresh`."""
     k = len(centres)
@@ -202,7 +202,7 @@ def _means(X, weights, stride, centres, counts, labels, squares, changed):
     return value
 
 
-@kernel
+@part
 def _shift(X, i, w, a, b, centres, counts):
     """Row i of weight w goes from cluster a to b."""
     counts[a] -= w

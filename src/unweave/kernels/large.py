@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 
 @kernel
@@ -91,7 +91,7 @@ def nearest_clusters(reps, many, near, gaps, start, stop):
                     near[a], gaps[a] = b, apart
 
 
-@kernel
+@part
 def scatter(X, labels, a, mean, shrink, far, reps, many):
     """Representatives of cluster a: rows far apart (first the one farthest from the mean), drawn towards the mean."""
     n, d = X.shape

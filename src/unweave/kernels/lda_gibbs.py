@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 LANES = 16
 
 
-@kernel
+@part
 def _mixed(z):
     """The output function of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,20 +24,20 @@ def _mixed(z):
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@part
 def _stream(seed, i):
     """Where the numbers of document `i` begin: they depend on nothing but the seed and the document."""
     return _mixed(seed + np.uint64(i) * np.uint64(0xD1342543DE82EF95))
 
 
-@kernel
+@part
 def _uniform(state):
     """The next number in [0, 1) and the next state (SplitMix64)."""
     state += np.uint64(0x9E3779B97F4A7C15)
     return np.float64(_mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0), state
 
 
-@kernel
+@part
 def _walk(heap, g, drawn):
     """The place in group `g` of `heap` where the running sum passes `drawn`."""
     t, last = g * LANES, g * LANES + LANES - 1
@@ -49,7 +49,7 @@ def _walk(heap, g, drawn):
     return t
 
 
-@kernel
+@part
 def _pick(heap, groups, count, drawn):
     """The place in `heap` where the running sum passes `drawn`; `groups` are the sums of its first `count` groups."""
     g = 0
@@ -59,7 +59,7 @@ def _pick(heap, groups, count, drawn):
     return _walk(heap, g, drawn)
 
 
-@kernel
+@part
 def _pick_far(word, eta, far, heap, drawn):
     """A topic by the weights far_k (n_wk + eta): group by group, until the running sum passes `drawn`."""
     zero = heap.dtype.type(0)
@@ -75,7 +75,7 @@ def _pick_far(word, eta, far, heap, drawn):
     return 0
 
 
-@kernel
+@part
 def _left(word, old, totals, eta, spread):
     """(n_wk + eta) / (n_k + V eta) of the old topic without the token, over n_wk + eta with it."""
     one = totals.dtype.type(1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 
 @kernel
@@ -103,7 +103,7 @@ def leaf_labels(children, labels):
 TILE = 128  # rows of a tile: 16 columns of float64 are 16 KiB, which the first cache holds
 
 
-@kernel
+@part
 def box_distance(point, low, high):
     """Squared distance of a point to the box [low, high]."""
     total = point.dtype.type(0.0)
@@ -131,7 +131,7 @@ def tile_distances(tile, point, total, count):
             total[p] += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
 
 
-@kernel
+@part
 def _extremes(signed, unsigned, t, count, least, most):
     """Smallest and largest distance of a tile, as bit patterns."""
     low, high = unsigned[t, 0], signed[t, 0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.linkage import TILE, tile_distances
 
 _LANES = 32  # minima that are kept side by side, so that they are found by vector instructions
@@ -26,7 +26,7 @@ def row_base(i, n):
     return i * (2 * n - i - 1) // 2 - i - 1
 
 
-@kernel
+@part
 def _least(row, bound):
     """The smallest entry of a row, or the bound if that is smaller."""
     lanes = np.full(_LANES, bound)
@@ -40,7 +40,7 @@ def _least(row, bound):
     return lanes.min()
 
 
-@kernel
+@part
 def note_nearest(row, i, near):
     """Take in the distances ``row[p]`` of cluster i to the clusters ``i + 1 + p`` as candidates for their nearest."""
     later = near[i + 1 : i + 1 + len(row)]
@@ -147,12 +147,12 @@ def mutual_pairs(table, near, order, taken, pairs):
     return count
 
 
-@kernel
+@part
 def _place(i, j, n):
     return row_base(i, n) + j if i < j else row_base(j, n) + i
 
 
-@kernel
+@part
 def join_in_place(table, n, a, b, share, rule):
     """Give cluster a the distances of a joined with b > a, and b infinite ones: it stays in the table, dead."""
     to_a, to_b = a - 1, b - 1

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 LANES = 16
 _PATH = np.float32(1.0 - 4e-7)  # as in lloyd_low
 _ONE, _NONE = np.float32(1.0), np.float32(0.0)
 
 
-@kernel
+@part
 def _square(X, i, centres, j):
     """Squared distance of row i to centre j."""
     total = X.dtype.type(0.0)
@@ -35,7 +35,7 @@ def _square(X, i, centres, j):
     return total
 
 
-@kernel
+@part
 def _failing(bounds, group_path, separations, sizes, reach):
     """Number of centres that neither their bound nor their separation from the own centre puts beyond `reach`."""
     count = _NONE
@@ -44,7 +44,7 @@ def _failing(bounds, group_path, separations, sizes, reach):
     return count
 
 
-@kernel
+@part
 def _block_fails(bounds, group_path, separations, begin, reach):
     """Whether any of the `LANES` groups from `begin` fails."""
     count = _NONE
@@ -53,7 +53,7 @@ def _block_fails(bounds, group_path, separations, begin, reach):
     return count > 0.0
 
 
-@kernel
+@part
 def _search_group(X, centres, i, a, own, members, begin, end):
     """The two smallest squared distances of row i to the centres of a group, and the nearest; that to a is known."""
     low, next_low, nearest = X.dtype.type(np.inf), X.dtype.type(np.inf), np.int32(-1)
@@ -131,7 +131,7 @@ def decide_direct(
     return postponed
 
 
-@kernel
+@part
 def _least(values, lanes):
     """The smallest of `values`, whose length is a multiple of `LANES`."""
     for p in range(LANES):
@@ -146,7 +146,7 @@ def _least(values, lanes):
     return least
 
 
-@kernel
+@part
 def _settle(X, centres, i, low, ceiling):
     """The nearest of the centres with ``low[j] <= ceiling``, and a bound from above of its squared distance.
 

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.top import _sift
 
 LANE = 64  # columns multiplied in one pass: a loop of known length, of which nothing is left but vector code
@@ -24,7 +24,7 @@ _MOST = 16_900_000  # 127 times this is below 2³¹: no sum of products overflow
 _UP = 1.00001  # past the rounding of a sum of squares, its root and float32
 
 
-@kernel
+@part
 def _largest(row):
     largest = np.float32(0)
     for j in range(row.shape[0]):
@@ -32,7 +32,7 @@ def _largest(row):
     return np.float64(largest)
 
 
-@kernel
+@part
 def _coarsen(row, step, most, out):
     """Write row ≈ step·out; bounds of the lengths of what is left out and of the tail."""
     left, tail = 0.0, 0.0
@@ -69,7 +69,7 @@ def coarsen_point(point, coarse):
     return step, 2.1 * left + 2.0 * width * 6e-8 + 1e-30, _UP * tail
 
 
-@kernel
+@part
 def _multiply(coarse, whole, totals):
     """Products of the rows with the first lane of columns; apart from all else, or it would not become vector code."""
     for i in range(coarse.shape[0]):
@@ -80,7 +80,7 @@ def _multiply(coarse, whole, totals):
         totals[i] = total
 
 
-@kernel
+@part
 def _multiply_kept(coarse, whole, kept, count, totals):
     """Add the products with a further lane, of the rows that are kept."""
     for c in range(count):

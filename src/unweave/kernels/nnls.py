@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.entries import gram_scratch, mirror, row_gram
 
 _NOISE = 1e-14  # a slope or a gain this small against the numbers it was summed from is rounding
@@ -29,7 +29,7 @@ def _append(B, support, size, L, t, tolerance):
     return True
 
 
-@kernel
+@part
 def _aim(a, l1, support, size, sign, z):
     """The right-hand side on the support, where the signs are known and ℓ1 is a slope."""
     for i in range(size):
@@ -87,7 +87,7 @@ def _towards(support, size, z, f, sign):
     return first < 0
 
 
-@kernel
+@part
 def _slide(B, support, size, L, t, way, z, f, sign):
     """Let t in, though it depends on the support: f moves so that the fit stays and ‖f‖₁ falls, until an entry is zero.
 
@@ -146,7 +146,7 @@ def _value(B, a, l1, f):
     return value, scale
 
 
-@kernel
+@part
 def solve_row(B, a, l1, nonnegative, tolerance, f, L, support, z, sign, barred):
     """Minimise ½fBf − f·a + l1·|f|₁ (f ≥ 0) from the support of `f`, in place.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 NEWTON = 60  # far more than a cubic needs from above; a bound, so that nothing can hang
 
@@ -34,7 +34,7 @@ def mix_sweep(K, s, w, q, curvature):
     return most
 
 
-@kernel
+@part
 def quartic(a, c):
     """The u ≥ 0 that minimises u⁴/4 + a·u²/2 − c·u.
 

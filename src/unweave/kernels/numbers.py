@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 # Helpers of the loop take numbers alone: an array as argument is counted in and out, atomically, which takes as long
 # as reading a number.
@@ -97,7 +97,7 @@ def _nearest(w, q):
     return mantissa + (u64(exponent - 1) << u64(52)), True
 
 
-@kernel
+@part
 def nearest(w, q, cut):
     """The same, and if more digits were `cut` off, certain only if w + 1 has the same double."""
     bits, sure = _nearest(w, q)
@@ -133,7 +133,7 @@ def _value(x):
     return ((x & pairs) * u64(0x000F424000000064) + ((x >> u64(16)) & pairs) * u64(0x0000271000000001)) >> u64(32)
 
 
-@kernel
+@part
 def _first_19(data, i, end, point):
     """The first 19 digits of a number but for zeros in front, their power of ten, and whether others were lost."""
     w, q, n, fraction, cut = u64(0), 0, 0, False, False

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 from unweave.kernels.entries import gram_scratch, mirror, row_gram
 
 
-@kernel
+@part
 def _best_atom(corr, B, used):
     """The unused atom that lowers the residual most on its own, ``argmax corr_t^2 / B_tt``, and by how much."""
     best, gain = -1, 0.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 
-@kernel
+@part
 def project(v):
     """Put `v` on the simplex in place: max(v − t, 0), where t is found by leaving out what falls below it (Michelot).
 
@@ -37,7 +37,7 @@ def project(v):
         v[j] = max(v[j] - level, 0.0)
 
 
-@kernel
+@part
 def cost(B, a, f):
     """½ f·B·f − a·f."""
     value = 0.0

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 TILE = 256
 WIDTH = 8  # columns taken in one sweep over a tile; the caller pads with zeros to a multiple
 _BLOCK = 64
 
 
-@kernel
+@part
 def _add_distances(tile, row, square, sums):
     """``sums[p] += |tile[:, p] - row|``; the last eight columns go with the root, the others before it."""
     last = row.shape[0] - WIDTH

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel
+from unweave.kernels import kernel, part
 
 _STRIDE = 64  # scores looked at together: most strides hold nothing above the worst pair, and the test vectorises
 
@@ -32,7 +32,7 @@ def _sift(values, columns, place, size):
     values[place], columns[place] = value, column
 
 
-@kernel
+@part
 def _any_above(scores, worst):
     """Whether a score is above the worst one of a heap: counted in the dtype of the scores, which vectorises."""
     one, zero = scores.dtype.type(1), scores.dtype.type(0)
@@ -42,7 +42,7 @@ def _any_above(scores, worst):
     return above > zero
 
 
-@kernel
+@part
 def _strike(score, left, width, indices, begin, end):
     """Overwrite the columns ``indices[begin:end]`` (ascending) that lie in the tile with -inf."""
     at = begin + np.searchsorted(indices[begin:end], left)

@@ -8,10 +8,10 @@ come free for every model that runs in it.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from unweave import compiling
 from unweave.solve.checkpoint import Checkpoint
 from unweave.solve.history import History
 from unweave.solve.progress import Bar, Progress, warn_user
@@ -61,14 +61,14 @@ def iterate(scheme: Scheme, state: State, loop: Loop) -> tuple[State, History]:
     history = History()
     if loop.checkpoint is not None and (saved := loop.checkpoint.load()) is not None:
         state, history = saved
-    began = time.perf_counter() - (history.seconds[-1] if len(history) else 0.0)
+    began = compiling.clock() - (history.seconds[-1] if len(history) else 0.0)
     bar = Bar(loop.bar, loop.max_iter) if loop.bar else None
     try:
         # A state that was loaded is judged as if its iteration had just been done: that fit may have been at its end.
         reason = _reason_to_stop(scheme, state, history, loop) if len(history) else None
         while reason is None and len(history) < loop.max_iter:
             state, objective = scheme.step(state)
-            _record(history, objective, time.perf_counter() - began)
+            _record(history, objective, compiling.clock() - began)
             if loop.checkpoint is not None:
                 loop.checkpoint.offer(state, history)
             if bar is not None:
