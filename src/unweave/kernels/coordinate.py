@@ -86,7 +86,8 @@ def coordinate_range(A, B, F, out, inverse, l1, ridge, nonnegative, sweeps, tol,
             done += 1
             if watch:
                 if done == 1:
-                    first[:] = change
+                    for u in range(first.shape[0]):
+                        first[u] = change[u]
                 alive = zero
                 for i in range(TILE):
                     if change[i] <= max(tol * size[i], drop * first[i]):

@@ -115,7 +115,8 @@ def multiply_range(indptr, indices, data, H, F, sums, l1, ridge, repeats, tol, l
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         f = out[i]
-        f[:] = F[i]
+        for t in range(f.shape[0]):
+            f[t] = F[i, t]
         total = _total(data, lo, hi)
         floor = _floor(data, total, lo, hi, least)
         for repeat in range(repeats):
@@ -215,7 +216,8 @@ def coordinate_counts_range(
         lo, hi = indptr[i], indptr[i + 1]
         n = hi - lo
         f, x = out[i], data[lo:hi]
-        f[:] = F[i]
+        for t in range(f.shape[0]):
+            f[t] = F[i, t]
         total = _total(data, lo, hi)
         floor = _floor(data, total, lo, hi, least)
         ratios(indices, data, H, f, floor, lo, hi, p, numerators)

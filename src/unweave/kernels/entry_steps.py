@@ -23,7 +23,9 @@ def _apply(indices, data, weights, first, last, H, tile, target, kept, v, forwar
         if forward:
             np.dot(tile[:count], v, e[begin : begin + count])
         else:
-            v += np.dot(e[begin : begin + count], tile[:count])
+            more = np.dot(e[begin : begin + count], tile[:count])
+            for t in range(v.shape[0]):
+                v[t] += more[t]
 
 
 @part
@@ -77,7 +79,8 @@ def _descend_row(indices, data, weights, first, last, H, ridge, steps, tile, tar
         # at the minimum rounding may lead upwards: keep the row and stop
         if not after < value:
             return
-        f[:] = trial
+        for t in range(f.shape[0]):
+            f[t] = trial[t]
         value, former = after, square
 
 

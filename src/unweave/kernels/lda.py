@@ -47,7 +47,8 @@ def collapsed_range(
         room[3 * APART + 2 * K : 3 * (APART + K)],
     )
     for i in range(start, stop):
-        new[:] = counts[i]
+        for k in range(K):
+            new[k] = counts[i, k]
         for turn in range(passes):
             size = 0.0
             for k in range(K):
@@ -75,7 +76,8 @@ def collapsed_range(
                     for k in range(K):
                         new[k] += weight * g[k]
             values[i] = value
-        out[i] = new
+        for k in range(K):
+            out[i, k] = new[k]
 
 
 @kernel
@@ -90,7 +92,10 @@ def mixture_range(indptr, indices, data, H, smooth, repeats, tol, out, start, st
     p, numerator = np.empty(longest, H.dtype), np.empty(2 * APART + K, H.dtype)[APART : APART + K]
     near, order = np.empty((longest, K), H.dtype), np.arange(longest).astype(np.int32)
     tiny = H.dtype.type(np.finfo(H.dtype).tiny)
-    prior = H.dtype.type(1) / smooth.sum()
+    mass = H.dtype.type(0)
+    for k in range(K):
+        mass += smooth[k]
+    prior = H.dtype.type(1) / mass
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         f = out[i]
@@ -191,7 +196,8 @@ def variational_range(indptr, local, data, words, E, alpha, passes, tol, gamma, 
     for i in range(start, stop):
         lo, hi = indptr[i], indptr[i + 1]
         row = out[i]
-        row[:] = gamma[i]
+        for k in range(row.shape[0]):
+            row[k] = gamma[i, k]
         for _ in range(passes):
             for k in range(K):
                 t[k] = math.exp(digamma(np.float64(row[k])))

@@ -133,8 +133,10 @@ def gibbs_range(
     own, mine = np.zeros(width, np.int32), np.zeros(width, alpha.dtype)
     heap, groups = np.empty(width, alpha.dtype), np.empty(width // LANES, alpha.dtype)
     far, zero = np.zeros(width, alpha.dtype), alpha.dtype.type(0)
-    far[:K] = prior
-    mass = np.float64(alpha.sum())
+    mass = 0.0
+    for k in range(K):
+        far[k] = prior[k]
+        mass += alpha[k]
     for i in range(start, stop):
         lo, hi = ends[i], ends[i + 1]
         n = 0

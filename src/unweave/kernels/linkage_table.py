@@ -102,7 +102,9 @@ def squeeze_rows(old, n, first, second, share, rule, block, origin, near, start,
     offset = row_base(origin, m) + origin + 1
     for i in range(start, stop):
         a, b = np.int64(first[i]), np.int64(second[i])
-        line[a + 1 :] = old[row_base(a, n) + a + 1 : row_base(a, n) + n]
+        base = row_base(a, n)
+        for j in range(a + 1, n):
+            line[j] = old[base + j]
         if b != a:
             place = row_base(a + 1, n) + b
             for j in range(a + 1, b):

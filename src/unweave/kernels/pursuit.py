@@ -43,7 +43,8 @@ def _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, f):
         if not pivot > tolerance * B[t, t]:
             continue
         row = D[count]
-        row[:] = B[t]
+        for u in range(row.shape[0]):
+            row[u] = B[t, u]
         for i in range(count):
             other, multiple = D[i], D[i, t]
             for u in range(k):
@@ -73,7 +74,8 @@ def pursue_range(A, B, norms, most, tolerance, out, start, stop):
     chosen, used = np.empty(most, np.int64), np.empty(k, np.bool_)
     corr = np.empty(k, B.dtype)
     for i in range(start, stop):
-        corr[:] = A[i]
+        for t in range(corr.shape[0]):
+            corr[t] = A[i, t]
         _pursue(corr, B, norms[i], most, tolerance, D, y, chosen, used, out[i])
 
 

@@ -56,8 +56,9 @@ def mean_distances(X, queries, own, offsets, first, last, total, inside, nearest
     for p in range(m):
         for t in range(d):
             tile[t, p] = X[queries[start + p], t]
-    c = np.searchsorted(offsets, first, side="right") - 1
-    j = first
+    c, j = 0, first
+    while offsets[c + 1] <= first:
+        c += 1
     while j < last:
         end = min(last, offsets[c + 1], j + _BLOCK)
         sums[:] = 0.0
