@@ -181,3 +181,31 @@ def test_no_scheme_is_left_out(monkeypatch):
     for make, data, given in ALL.values():
         make().fit(data(), **given)
     assert {kind.__name__ for kind in wanted - met} <= INSIDE
+
+
+class Ordered(Scheme):
+    """A scheme that says in which order it is asked."""
+
+    def __init__(self):
+        self.asked: list[str] = []
+
+    def adapt(self, loop):
+        self.asked.append("adapt")
+        return loop
+
+    def begin(self, rng=None):
+        self.asked.append("begin")
+        return {"x": 0.0}
+
+    def step(self, state):
+        self.asked.append("step")
+        return state, 0.0
+
+
+def test_a_scheme_knows_its_limits_before_it_begins():
+    """How topics begin depends on how many sweeps are allowed; asked the other way round, three sweeps cost fifteen."""
+    from unweave.factorization.run import Run
+
+    scheme = Ordered()
+    Run(unweave.KMeans(2, max_iter=3)).through(scheme)
+    assert scheme.asked[:3] == ["adapt", "begin", "step"]

@@ -80,8 +80,9 @@ class Run:
         Sets `history_`, `n_iter_` and, where given, `plan_` of the estimator.
         """
         estimator = self.estimator
+        loop = scheme.adapt(self.loop)  # first: how a scheme begins may depend on the limits
         first = scheme.begin(self.rng) if state is None else state
-        last, self.history = iterate(scheme, first, scheme.adapt(self.loop))
+        last, self.history = iterate(scheme, first, loop)
         estimator.history_, estimator.n_iter_ = self.history, len(self.history)
         if plan is not None:
             estimator.plan_ = plan
