@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW = 0.05  # the share of cells that may be unreadable in a column of dates (or of amounts)
-_TIME = (
-    r"(?:[T ,]+(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:\.\d+)?))?\s*(?P<half>[AaPp])?\.?(?:[Mm]\.?)?"
-    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
-)
+_CLOCK = r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2}(?:\.\d+)?))?\s*(?P<half>[AaPp])?\.?(?:[Mm]\.?)?"
+_TIME = r"(?:[T ,]+" + _CLOCK + r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 _YEAR = r"(?P<y>\d{4}|\d{2})"
 _MONTH = r"(?P<word>[A-Za-zäéûÄ]{3,9})\.?"
 _NUMERIC = r"^(?P<a>\d{1,2})(?P<mark>[./-])(?P<b>\d{1,2})[./-]" + _YEAR + _TIME + "$"
@@ -51,7 +49,6 @@ LAYOUTS = {
 _WRITTEN = [name for name, layout in LAYOUTS.items() if layout.pattern]
 _UNIX = {"seconds": 86400.0, "milliseconds": 86400e3}
 _SECONDS = (1e8, 4.2e9)  # from 1973 to 2103: smaller numbers are rather something else
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _OTHER_MONTHS = {"mär": 3, "mae": 3, "fév": 2, "avr": 4, "mai": 5, "jui": 6, "aoû": 8, "okt": 10, "déc": 12, "dez": 12}
 _SAMPLE = 500
 
@@ -188,7 +185,7 @@ def _zone(zone: Any) -> NDArray:
 
 def _months(words: Any) -> NDArray:
     """Return the numbers of months by the first three letters of their names, English, German or French."""
-    places = {name: i + 1 for i, name in enumerate(_MONTHS)} | _OTHER_MONTHS
+    places = {name.lower()[:3]: i + 1 for i, name in enumerate(CYCLES["month"])} | _OTHER_MONTHS
     found = [np.nan if word is None else float(places.get(word.lower()[:3], np.nan)) for word in words.to_list()]
     return np.array(found, dtype=np.float64)
 
@@ -202,8 +199,11 @@ def _numbers(texts: Any) -> NDArray:
 # -- what people ask of a date -----------------------------------------------------------------------------------------
 
 CYCLES = {
-    "month": "January February March April May June July August September October November December".split(),
-    "weekday": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
+    "month": [
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    ],
+    "weekday": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
     "hour": [f"{hour}:00" for hour in range(24)],
 }
 ROUND = {"month": 365.25, "weekday": 7.0, "hour": 1.0}  # days until a cycle begins again

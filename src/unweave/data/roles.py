@@ -27,7 +27,7 @@ _ROWS = 10_000  # rows that are looked at; what leaves a column out is checked o
 _LEAST = 8  # rows from which 1, 2, 3, … is a row number whatever its name
 _MOSTLY = 0.5  # share of different words from which they name rows, or are prose
 _WORDS, _LETTERS = 4, 20  # per cell, at the median: from both on, words are prose
-_CODES = 20  # different numbers up to which something called a code is a number
+_CODES = 20  # different values up to which something called a code is a number, and words that repeat are levels
 _YES = {"yes": "no", "y": "n", "true": "false", "t": "f", "on": "off", "ja": "nein", "oui": "non", "si": "no", "1": "0"}
 _ORDER = re.compile(
     r"(unnamed:? ?\d*|index|idx|rows?|#|n[or]\.?|lfd\.? ?nr\.?|n°|"
@@ -203,7 +203,7 @@ def _of_words(name: str, texts: Any) -> tuple[str, str]:
         return "prose", f"free text, {levels:,} different of {len(known):,}"
     if known.str.contains(_UUID).mean() > 1 - 0.05:
         return "id", "it says which one (an address, an e-mail or a long code)"
-    if share > _MOSTLY and len(known) > 2:
+    if share == 1 or (share > _MOSTLY and levels > _CODES):
         return "id", f"{levels:,} different of {len(known):,}: it names rows"
     if any(map(_ID.fullmatch, tokens_of(name))) and levels > _CODES:
         return "id", "it says which one, and measures nothing"
