@@ -58,13 +58,15 @@ def read_amounts(texts: Any) -> Amounts | None:
     return Amounts(values, _words(signs, way, known), odd)
 
 
-def is_amount(cell: str) -> bool:
+def is_amount(cell: str, *, comma: bool) -> bool:
     """Tell whether one cell is a number with a currency, a percent sign or thousands separators.
 
-    >>> is_amount("$1,234"), is_amount("12 %"), is_amount("12 kg")
+    `comma` says that the decimal sign is a comma.
+
+    >>> is_amount("$1,234", comma=False), is_amount("12 %", comma=True), is_amount("12 kg", comma=False)
     (True, True, False)
     """
-    return any(re.match(pattern, cell.strip()) for pattern in _WAYS.values())
+    return re.match(_WAYS["comma" if comma else "point"], cell.strip()) is not None
 
 
 def _share(known: Any) -> float:

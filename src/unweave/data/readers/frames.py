@@ -44,10 +44,11 @@ def columns_table(
         rows = row_names(_as_words(take([names])[names]), asked, names, notes)
     kept = [name for name in roles if rows is None or name != names]
     if any(roles[name] == "text" for name in kept):
-        return frame_table(source, options, _typed_frame(source, take, kept, roles), rows, notes)
+        return frame_table(source, options, _typed_frame(source, take, kept, roles), rows, notes, names or "")
     X = _fill(source, options, kept, n, take)
     holes = bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
-    return dense_table(source, options, X, holes=holes, rows=rows, columns=kept, notes=notes)
+    by = "" if rows is None else names
+    return dense_table(source, options, X, holes=holes, rows=rows, columns=kept, notes=notes, named_by=by)
 
 
 def _names(source: Source, options: Options, roles: dict[str, str | None]) -> tuple[str | None, bool]:
