@@ -32,8 +32,8 @@ class Part:
         Of the column in the file.
     kind : "number", "flag", "category" or "date"
     levels : list of str
-        Of a category, the most frequent first, and "other" last if rare ones were put together; for a flag the one
-        level that means yes.
+        Of a category, the most frequent first, and "other" last if rare ones were put together; for a flag written in
+        words the one that means yes, then the other.
     layout, origin : str, float
         How dates are written, and the day (since 1970) from which time is counted.
     cycles : list of str
@@ -95,7 +95,7 @@ class Part:
             best = np.where(np.isnan(numbers), -np.inf, numbers).argmax(axis=1)
             found: list = [self.levels[j] for j in best]
         elif self.kind == "flag" and self.levels:
-            found = [self.levels[0] if x > 0.5 else f"not {self.levels[0]}" for x in first]
+            found = [self.levels[0] if x > 0.5 else self.levels[-1] for x in first]
         elif self.kind == "date" and self.layout != "time of day":
             found = [None if np.isnan(x) else written(x + self.origin) for x in first]
         else:
@@ -140,7 +140,9 @@ def learn_part(name: str, position: int, kind: str, column: Any) -> Part:
         return Part(name, position, "category", learn_levels(column))
     if kind == "flag" and not isinstance(column, np.ndarray):
         yes = positive_of(column)
-        return Part(name, position, "flag", [yes]) if yes is not None else Part(name, position)
+        if yes is None:
+            raise ValueError(f"the column {name!r} does not say yes or no (or 0 and 1); read it as a category")
+        return Part(name, position, "flag", [yes, *(x for x in column.drop_nulls().unique().to_list() if x != yes)])
     if kind == "date":
         return _learn_date(name, position, column)
     return Part(name, position, "flag" if kind == "flag" else "number")

@@ -200,7 +200,7 @@ def _of_words(name: str, texts: Any) -> tuple[str, str]:
         return "number", f"numbers written as text: {amounts.words}"
     share = levels / len(known)
     if is_prose(known, share):
-        return "prose", f"free text, {levels:,} different of {len(known):,}"
+        return "prose", f"{levels:,} different texts of several words"
     if known.str.contains(_UUID).mean() > 1 - 0.05:
         return "id", "it says which one (an address, an e-mail or a long code)"
     if share == 1 or (share > _MOSTLY and levels > _CODES):

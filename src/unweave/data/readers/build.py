@@ -92,7 +92,8 @@ def _amounts_as_numbers(frame: Any, notes: list[str]) -> Any:
             continue
         frame = frame.with_columns(pl.Series(name, amounts.values).fill_nan(None))
         lost = ", ".join(map(repr, amounts.unreadable))
-        notes.append(f"{name!r} was read as numbers: {amounts.words}" + (f"; not read, so missing: {lost}" if lost else ""))
+        more = f"; not read, so missing: {lost}" if lost else ""
+        notes.append(f"{name!r} was read as numbers: {amounts.words}{more}")
     return frame
 
 

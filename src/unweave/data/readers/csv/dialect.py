@@ -9,6 +9,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from unweave.data.readers.source import Options, ReadError, Source
 
@@ -230,7 +231,7 @@ def _ends_in_a_run(first: list[str], body: list[list[str]]) -> bool:
     run = [cell.strip() for cell in first[len(words) :]]
     if len(run) < 3 or not all(cell.isdigit() for cell in run) or not words:
         return False
-    counts = all(int(b) - int(a) == 1 for a, b in zip(run, run[1:]))
+    counts = all(int(b) - int(a) == 1 for a, b in pairwise(run))
     seen = {cell for row in body for cell in row}
     return counts and not any(word in seen for word in words)
 
