@@ -93,9 +93,10 @@ def _below(tables: list[NamedTable]) -> Any:
             empty = frame[name].null_count() == frame.height
             if types[name] != dtype and not empty:
                 if any(f[name].null_count() < f.height for f in frames[:i]):
-                    raise ReadError(
-                        table.source, f"{name!r} holds {_what(dtype)}, but {_what(types[name])} in the first"
+                    words = (
+                        f"{name!r} holds {_what(dtype)}, but {_what(types[name])} in an earlier file; make them alike"
                     )
+                    raise ReadError(table.source, words)
                 types[name] = dtype
     return pl.concat([frame.cast(types) for frame in frames])
 
