@@ -51,8 +51,8 @@ class Recipe:
     parts: list[Part] | None = None
 
     def __post_init__(self):
-        if self.parts and isinstance(self.parts[0], Mapping):  # as it was saved
-            object.__setattr__(self, "parts", [Part(**part) for part in self.parts])
+        if self.parts is not None:  # each is a dict as it was saved
+            object.__setattr__(self, "parts", [p if isinstance(p, Part) else Part(**p) for p in self.parts])
 
     def apply(self, table: NamedTable) -> NamedTable:
         """Turn a table into what the model wants; columns are found by name where there are names."""
