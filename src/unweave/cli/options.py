@@ -38,7 +38,7 @@ class Settings:
     users: list[str] = field(default_factory=list)
     n: int = 10
     unknown: str = "error"
-    top: int = 8
+    top: int | None = None
     position: float = 0.0
     as_json: bool = False
     quiet: bool = False
@@ -211,7 +211,9 @@ USERS: Parameters = {
     "unknown": (Annotated[str, typer.Option(help="What users get whom the model does not know: error, or popular.")],
                 "error"),
 }  # fmt: skip
-TOP: Parameters = {"top": (Annotated[int, typer.Option(help="Columns shown of each component.", min=1)], 8)}
+TOP: Parameters = {
+    "top": (Annotated[int | None, typer.Option(help="List so many columns of each component too.", min=1)], None),
+}
 PICTURE: Parameters = {
     "k": (Annotated[int, typer.Option("-k", "--segments", min=1, help="How many segments.")], 8),
     "position": (Annotated[float, typer.Option(min=0, help="Weight of a pixel's place beside its colour.")], 0.0),

@@ -13,10 +13,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave.cli.options import Settings
 
-# Arguments of unweave.read that are options here: messages name them as the reader would type them.
-_ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
-_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
-_COUNT = re.compile(r"\bn_(?:components|clusters)\b(=?)")
+# Arguments of unweave.read, unweave.prepare and of models that are options here: messages name them as they are typed.
+_ARGUMENTS = (
+    "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words|scale|columns|ignore|"
+    "max_iter|checkpoint|unknown"
+)
+_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\[[^\]]*\]|\S*\w'?)?")
+_WORDS = [
+    (re.compile(r"\bn_(?:components|clusters|topics|states)=\s?"), "-k "),
+    (re.compile(r"\bn_(?:components|clusters|topics|states)\b"), "-k"),
+    (re.compile(r"\brandom_state=?"), "--seed "),
+    (re.compile(r"\braise max_iter(?: or tol)?"), "raise --max-iter"),
+    (re.compile(r"\bkinds=\{['\"]?([^'\":]+)['\"]?: ?['\"]?(\w+)['\"]?[^}]*\}"), r"--as \1=\2"),
+    (re.compile(r"\btext=(['\"])(.+?)\1"), r"--as \2=prose"),
+    (re.compile(r"\bunweave\.read\("), "reading ("),
+]
 
 
 class Speaker:
@@ -84,14 +95,20 @@ def as_typed(text: str) -> str:
     "say --lines, --encoding 'latin-1' or --stop-words none"
     >>> as_typed("n_clusters=3 by groups; give n_components a number")
     '-k 3 by groups; give -k a number'
+    >>> as_typed("use columns=['a', 'b'], kinds={'when': 'date'} or scale='unit'; raise max_iter or tol")
+    "use --columns a,b, --as when=date or --scale 'unit'; raise --max-iter"
     """
-    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] else "-k", text))
+    for pattern, typed in _WORDS:
+        text = pattern.sub(typed, text)
+    return _ARGUMENT.sub(_option, text)
 
 
 def _option(found: re.Match) -> str:
     name, value = found[1].replace("_", "-"), found[2] or ""
     if name == "lines":
         return "--no-lines" if value == "False" else "--lines"
+    if value.startswith("["):
+        value = ",".join(part.strip().strip("'\"") for part in value[1:-1].split(","))
     return f"--{name} {'none' if value == 'None' else value}".rstrip()
 
 

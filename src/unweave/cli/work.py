@@ -14,7 +14,7 @@ from unweave.cli.interrupt import EXIT, Ending, Interrupted
 from unweave.cli.options import READING, WORK, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
-from unweave.cli.say import Speaker
+from unweave.cli.say import Speaker, as_typed
 from unweave.data.named import NamedTable
 from unweave.data.recipe import Recipe, prepare
 
@@ -151,7 +151,7 @@ def finish(job: Job) -> int:
     _say_warnings(job)
     found = say_answer(job)
     job.extra |= job.also(job) if job.also is not None else {}
-    speaker.line(f"{type(job.model).__name__}, {clock.seconds:.2f} s: {job.model.history_.stopped}")
+    speaker.line(f"{type(job.model).__name__}, {clock.seconds:.2f} s: {as_typed(job.model.history_.stopped)}")
     try:
         files, whole = write_files(job, found, hurry=interrupted)
     except KeyboardInterrupt:

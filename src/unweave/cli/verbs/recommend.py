@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     """Fit ImplicitALS to pairs of users and items, and a matrix completion to ratings."""
     from unweave import ImplicitALS
 
-    table = read_table(settings, speaker)
+    settings, table = _read(settings, speaker)
     if table.kind == "ratings" or table.missing == "zeros":
         return complete.ratings(settings, speaker, table, "recommendations.csv")
     _need_pairs(table, settings)
@@ -58,6 +59,15 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     made = Job(settings, speaker, table, table, None, model, lines)
     made.later = lambda job: {"recommendations.csv": lists_frame(job.model, LISTED, "score")}
     return made
+
+
+def _read(settings: Settings, speaker: Speaker) -> tuple[Settings, NamedTable]:
+    """Read a file; two columns of texts are taken as users and items, because that is what the verb is about."""
+    quiet = Speaker(replace(settings, quiet=True))
+    table = read_table(settings, quiet)
+    if settings.format == "auto" and not table.numeric and table.shape[1] == 2:
+        settings = replace(settings, format="pairs")
+    return settings, read_table(settings, speaker)
 
 
 def _need_pairs(table: NamedTable, settings: Settings) -> None:

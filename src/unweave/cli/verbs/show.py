@@ -8,23 +8,28 @@ from typing import Any
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
 
-_MOST = 20
+_MOST, _TOP = 20, 8
 
 
 def run(settings: Settings) -> int:
     speaker = Speaker(settings)
-    found, facts, extra = saved(settings.model, settings.top)
-    largest = [one[: settings.top] for one in facts["largest"]]
+    top = settings.top or _TOP
+    found, facts, extra = saved(settings.model, top)
+    largest = [one[:top] for one in facts["largest"]]
     speaker.line(
         f"{settings.model}: {facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
     )
     speaker.answer(found)
-    rows = [
-        [str(i), ", ".join(f"{name} {weight}" for name, weight in one)]
-        for i, one in enumerate(largest[:_MOST], facts["first"])
-    ]
+    rows = (
+        []
+        if settings.top is None
+        else [
+            [str(i), ", ".join(f"{name} {weight}" for name, weight in one)]
+            for i, one in enumerate(largest[:_MOST], facts["first"])
+        ]
+    )
     speaker.table("Components, largest columns first", [facts["noun"], "columns and their weights"], rows)
-    if len(largest) > _MOST:
+    if len(rows) < len(largest) and rows:
         speaker.line(f"… and {len(largest) - _MOST:,} more")
     for note in (extra.get("recipe") or {}).get("notes", []):
         speaker.note(note)

@@ -70,7 +70,7 @@ def parts_answer(model: Any, view: View | None) -> Found:
     for i, z in enumerate(Z):
         made = {"words": _words(z, names)} if counted_words else {"made_of": _largest(z, names, _TOP)}
         parts.append({noun: i + 1, "share": None if shares is None else float(shares[i]), **made})
-    header = [noun, f"share {strength_words(model)}"]
+    header = [noun, f"share {strength_words(model)}".removesuffix(" of the total strength")]
     header += [] if pictures else ["words" if counted_words else "made of (weights)"]
     rows = [[str(one[noun]), "" if one["share"] is None else percent(one["share"])] for one in parts[:MOST]]
     if not pictures:
