@@ -43,16 +43,26 @@ class Job:
 
 def read_table(settings: Settings, speaker: Speaker, **more: Any) -> NamedTable:
     """Read the file, or several as one, and say what was decided; `more` goes to the reader."""
+    table = read_quietly(settings, **more)
+    say_table(table, settings, speaker)
+    return table
+
+
+def read_quietly(settings: Settings, **more: Any) -> NamedTable:
+    """Read the file, or several as one; `more` goes to the reader."""
     from unweave.data.readers import read
 
-    table = read(source(settings), **reading(settings), **more)
+    return read(source(settings), **reading(settings), **more)
+
+
+def say_table(table: NamedTable, settings: Settings, speaker: Speaker) -> None:
+    """Say what was read, and what was decided about it."""
     n, m = table.shape
     things = ("document", "word") if table.kind == "text" else ("row", "column")
     sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
     speaker.line(f"{named(settings)}: {sizes} ({table.kind})")
     for note in table.notes:
         speaker.note(note)
-    return table
 
 
 def source(settings: Settings) -> Any:
@@ -76,7 +86,7 @@ def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[s
     if prose is None:
         return table, {}
     speaker.note(f"the texts are those of the column {prose!r}")
-    return read_table(settings, Speaker(Settings("read", quiet=True)), text=prose), {"text": prose}
+    return read_quietly(settings, text=prose), {"text": prose}
 
 
 def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:

@@ -11,7 +11,7 @@ from unweave.cli.options import Settings
 from unweave.cli.output import is_model, lists_frame, open_model
 from unweave.cli.say import Speaker
 from unweave.cli.verbs import complete
-from unweave.cli.work import Job, finish, named, read_line, read_table
+from unweave.cli.work import Job, finish, named, read_line, read_quietly, say_table
 from unweave.data.named import NamedTable
 from unweave.report.numbers import readable
 
@@ -63,11 +63,12 @@ def job(settings: Settings, speaker: Speaker) -> Job:
 
 def _read(settings: Settings, speaker: Speaker) -> tuple[Settings, NamedTable]:
     """Read a file; two columns of texts are taken as users and items, because that is what the verb is about."""
-    quiet = Speaker(replace(settings, quiet=True))
-    table = read_table(settings, quiet)
+    table = read_quietly(settings)
     if settings.format == "auto" and not table.numeric and table.shape[1] == 2:
         settings = replace(settings, format="pairs")
-    return settings, read_table(settings, speaker)
+        table = read_quietly(settings)
+    say_table(table, settings, speaker)
+    return settings, table
 
 
 def _need_pairs(table: NamedTable, settings: Settings) -> None:
