@@ -139,7 +139,7 @@ def test_clicks_are_recommended_from(here, capsys):
     files.write_clicks(here / "clicks.csv")
     said, result = run(capsys, "recommend", "clicks.csv", "person 3", "-n", "2")
     model = unweave.load("clicks-recommend/model.unweave")
-    items, scores = model.recommend(["person 3"], 2)
+    items, _ = model.recommend(["person 3"], 2)
     assert result["model"] == "ImplicitALS"
     assert result["recommended"][0]["items"] == items[0].tolist() and all(item in said for item in items[0])
     assert {int(item.split()[1]) // 10 for item in items[0]} == {1}, "what people of the same kind took"
@@ -151,7 +151,7 @@ def test_clicks_are_recommended_from(here, capsys):
 
 def test_show_says_the_same_without_loading_the_model(here, capsys):
     files.write_wine(here / "wine.csv")
-    said, result = run(capsys, "group", "wine.csv", "-k", "3")
+    _, result = run(capsys, "group", "wine.csv", "-k", "3")
     assert main(["show", "wine-group/model.unweave", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["answer"] == result["answer"] and shown["headline"] == result["headline"]

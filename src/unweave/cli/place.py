@@ -63,7 +63,9 @@ def _free(path: Path) -> Path:
 
 def _writable(path: Path) -> Path:
     """Return the path if something can be written there, by trying in the nearest folder that exists."""
-    existing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_dir())
+    existing = next(parent for parent in path.absolute().parents if os.path.lexists(parent))
+    if not existing.is_dir():
+        raise ValueError(f"{existing} is a file, in which nothing can be put; choose another place by --out")
     try:
         with tempfile.TemporaryFile(dir=existing):  # who may write cannot be told without trying
             pass
