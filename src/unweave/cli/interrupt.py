@@ -10,7 +10,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-_PATIENCE = 0.7  # seconds for Python to end by itself, where there is nothing to keep
+_PATIENCE = 0.4  # seconds for Python to end by itself, where there is nothing to keep
 EXIT = 130  # what a shell expects of a command that Ctrl-C has ended
 
 
@@ -53,8 +53,11 @@ class Ending:
             threading.Thread(target=self._watch, name="unweave-ctrl-c", daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, Interrupted):
+            self._nothing = ""  # the sentence is on its way; threads of a search may still keep the process from ending
+        else:
+            self._over.set()
         if self._installed:
             signal.set_wakeup_fd(self._old_fd)
             signal.signal(signal.SIGINT, self._before)
@@ -90,5 +93,5 @@ def _in_loop(frame: FrameType | None) -> bool:
 def _leave(message: str) -> None:
     """End the process at once, with one sentence and a visible cursor."""
     cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-    os.write(2, f"{cursor}\nunweave: {message}\n".encode())
+    os.write(2, f"{cursor}unweave: {message}\n".encode() if message else cursor.encode())
     os._exit(EXIT)

@@ -64,8 +64,13 @@ def _refuse_measurements(table: NamedTable, settings: Settings) -> None:
     files = named(settings)
     if table.kind == "table":
         X = stored(table.X) if table.numeric else np.full(1, 0.5)
-        if not (X.size and (X >= 0).all() and (np.round(X) == X).all()):
+        known = X[~np.isnan(X)]
+        if not (known.size and (known >= 0).all() and (np.round(known) == known).all()):
             raise ValueError(
                 f"{settings.file} is a table of measurements, not of texts or counts of words, which topics are made "
                 f"of: use `unweave group {files}` for rows that are alike, or `unweave explain {files}` for its parts"
             )
+    if table.missing:
+        raise ValueError(
+            f"{settings.file} has holes: topics are of counts of words; use `unweave complete {files}` first"
+        )
