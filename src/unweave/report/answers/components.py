@@ -24,7 +24,7 @@ def axes_answer(model: Any, view: View | None) -> Found:
     noun, names = called(model), column_names(model, view)
     Z = np.asarray(components_of(model), dtype=np.float64)
     in_all = np.cumsum(shares)
-    axes = [
+    axes: list[dict[str, Any]] = [
         {noun: i + 1, "share": float(shares[i]), "in_all": float(in_all[i]), "made_of": _largest(Z[i], names, _TOP)}
         for i in range(len(Z))
     ]
@@ -47,7 +47,7 @@ def topics_answer(model: Any, view: View | None) -> Found:
     """Tell the words of every topic and its share of all words, the most frequent topic first."""
     names = column_names(model, view)
     shares = np.asarray(model.topic_shares_, dtype=np.float64)
-    topics = [
+    topics: list[dict[str, Any]] = [
         {"topic": int(t), "share": float(shares[t]), "words": _words(model.topics_[t], names)}
         for t in np.argsort(-shares, kind="stable")
     ]
@@ -66,9 +66,9 @@ def parts_answer(model: Any, view: View | None) -> Found:
     shares, names = strengths(model), column_names(model, view)
     counted_words = view is not None and view.kind in ("text", "counts") and in_columns(model)
     pictures = view is not None and view.image is not None
-    parts = []
+    parts: list[dict[str, Any]] = []
     for i, z in enumerate(Z):
-        made = {"words": _words(z, names)} if counted_words else {"made_of": _largest(z, names, _TOP)}
+        made: dict[str, Any] = {"words": _words(z, names)} if counted_words else {"made_of": _largest(z, names, _TOP)}
         parts.append({noun: i + 1, "share": None if shares is None else float(shares[i]), **made})
     header = [noun, f"share {strength_words(model)}".removesuffix(" of the total strength")]
     header += [] if pictures else ["words" if counted_words else "made of (weights)"]

@@ -26,7 +26,7 @@ def completed_answer(model: Any, view: View | None, recipe: Any) -> Found:
     guess = predicted(model, model.codes_ if model.codes_ is not None else model.transform(view.X))
     known, fills = in_file_units(np.where(holes, np.nan, X), recipe), in_file_units(guess, recipe)
     names = view.columns if view.columns is not None else column_names(model, view)
-    columns = []
+    columns: list[dict[str, Any]] = []
     for j in np.flatnonzero(holes.any(axis=0)):
         filled, seen = fills[holes[:, j], j], known[~holes[:, j], j]
         columns.append(

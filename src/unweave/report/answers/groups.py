@@ -23,7 +23,7 @@ def group_answer(model: Any, view: View | None, recipe: Any) -> Found:
     sizes = np.bincount(labels[labels >= 0])
     apart = _apart(model, view, recipe, labels, sizes)
     noun = "document" if view is not None and view.kind == "text" else "row"
-    data = [
+    data: list[dict[str, Any]] = [
         {"group": g + 1, "rows": int(size), "share": float(size / max(len(labels), 1)), "apart": apart[g]}
         for g, size in enumerate(sizes)
     ]
