@@ -31,10 +31,7 @@ class Found:
 def in_file_units(values: NDArray, recipe: Any) -> NDArray[np.float64]:
     """Bring rows of the prepared table back to the units of the file; without a recipe they are in them already."""
     values = np.asarray(values, dtype=np.float64)
-    if recipe is None:
-        return values
-    scale = 1.0 if recipe.scale is None else np.asarray(recipe.scale, dtype=np.float64)
-    return values * scale + (0.0 if recipe.shift is None else np.asarray(recipe.shift, dtype=np.float64))
+    return values if recipe is None else np.asarray(recipe.restore(values))
 
 
 def left_out(total: int, noun: str) -> list[str]:

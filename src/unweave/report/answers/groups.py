@@ -135,11 +135,10 @@ def _flags(view: View | None, recipe: Any, m: int) -> NDArray:
     """Tell which columns hold nothing but 0 and 1 in the file: their mean is a share."""
     if view is None or view.X is None or view.sparse or view.n_columns != m:
         return np.zeros(m, dtype=bool)
-    ends = in_file_units(np.stack([np.nanmin(view.X, axis=0), np.nanmax(view.X, axis=0)]), recipe)
-    likely = np.flatnonzero(np.isclose(ends[0], 0, atol=1e-9) & np.isclose(ends[1], 1, atol=1e-9))
+    low, high = np.fmin.reduce(view.X, axis=0), np.fmax.reduce(view.X, axis=0)
+    ends = in_file_units(np.stack([low, high]), recipe)
     flags = np.zeros(m, dtype=bool)
-    low, high = np.nanmin(view.X, axis=0), np.nanmax(view.X, axis=0)
-    for j in likely:
+    for j in np.flatnonzero(np.isclose(ends[0], 0, atol=1e-9) & np.isclose(ends[1], 1, atol=1e-9)):
         column = view.X[:, j]
         flags[j] = bool(((column == low[j]) | (column == high[j]) | np.isnan(column)).all())
     return flags
