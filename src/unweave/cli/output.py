@@ -127,8 +127,16 @@ def groups_frame(model, X, names: list[str]):
 
 
 def filled_frame(model, table: NamedTable):
-    """Fill the holes of a table by a model that gives back the kind of table it was handed."""
-    return named_frame(model.transform(table), table)
+    """Fill the holes of a table, in the columns that the model knows; others stay as they are."""
+    whole = table.frame()
+    names = [str(name) for name in getattr(model, "feature_names_in_", whole.columns)]
+    if names == whole.columns:
+        return named_frame(model.transform(table), table)
+    lost = [name for name in names if name not in whole.columns]
+    if lost:
+        raise ValueError(f"{table.source or 'the table'} lacks columns that the model was fitted to: {lost[0]!r}")
+    filled = model.transform(table.with_(X=whole.select(names), columns=names))
+    return named_frame(whole.with_columns(filled), table)
 
 
 def named_frame(frame, table: NamedTable):

@@ -69,6 +69,8 @@ def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import MatrixCompletion
 
     ready, recipe, prepared = make_ready(settings, speaker, table)
+    if getattr(recipe, "parts", None) is not None:  # some numbers stand for levels or dates
+        return _mixed(settings, speaker, table.with_(X=table.frame().fill_nan(None)))
     k = asked_count(settings, ready, min(ready.shape))
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
     lines = [
@@ -92,35 +94,51 @@ def _filled_numbers(job: Job) -> dict:
 def _mixed(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import TableImputer
 
-    table, chosen = _chosen_columns(settings, table)
-    if not any(table.X[name].null_count() for name in table.X.columns):
-        raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete")
-    k = asked_count(settings, table, min(table.shape))
+    names = _modelled(settings, speaker, table)
+    part = table if names == list(table.X.columns) else table.with_(X=table.X.select(names), columns=names)
+    if not any(part.X[name].null_count() for name in names):
+        raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete; if it lists who took "
+                         f"what, use `unweave recommend {named(settings)}`")  # fmt: skip
+    k = asked_count(settings, part, min(part.shape))
     model = TableImputer(k, random_state=settings.seed)
     lines = [
         read_line(settings),
-        *chosen,
+        *([] if part is table else [f"table = table.with_(X=table.X.select({names!r}), columns={names!r})"]),
         f"model = unweave.TableImputer({k!r}, random_state={settings.seed}).fit(table)",
         "completed = model.transform(table)",
         "how_sure = model.uncertainty(table)",
     ]
-    return Job(settings, speaker, table, table, None, model, lines, later=_filled_columns)
+    return Job(settings, speaker, table, part, None, model, lines, later=_filled_columns)
 
 
-def _chosen_columns(settings: Settings, table: NamedTable) -> tuple[NamedTable, list[str]]:
-    """Take the columns that --columns and --ignore leave, and write the Python that does so."""
+_KEPT_ASIDE = ("id", "order", "prose", "empty", "date")  # kinds of columns that are neither filled nor tell anything
+
+
+def _modelled(settings: Settings, speaker: Speaker, table: NamedTable) -> list[str]:
+    """Name the columns to fill: those asked for, else all but names, free text and the like, which is said."""
     names = list(table.X.columns)
-    unknown = [name for name in [*settings.columns, *settings.ignore] if name not in names]
+    unknown = [name for name in [*settings.columns, *settings.ignore, *settings.kinds] if name not in names]
     if unknown:
         raise ValueError(f"{settings.file} has no column {unknown[0]!r}; it has {', '.join(map(repr, names[:10]))}")
-    keep = [name for name in settings.columns or names if name not in settings.ignore]
-    if keep == names:
-        return table, []
-    line = f"table = table.with_(X=table.X.select({keep!r}), columns={keep!r})"
-    return table.with_(X=table.X.select(keep), columns=keep), [line]
+    if settings.columns:
+        return [name for name in settings.columns if name not in settings.ignore]
+    aside = {role.name: role.why for role in _roles(table, settings) if role.kind in _KEPT_ASIDE}
+    for name, why in aside.items():
+        if name not in settings.ignore:
+            speaker.note(f"{name!r} stays as it is: {why}")
+    return [name for name in names if name not in settings.ignore and name not in aside]
+
+
+def _roles(table: NamedTable, settings: Settings) -> list:
+    """Tell what the columns are for."""
+    try:
+        from unweave.data.roles import column_roles
+    except ImportError:  # the part of the library that tells it is not there yet
+        return []
+    return column_roles(table, settings.kinds or None)
 
 
 def _filled_columns(job: Job) -> dict:
     """Give the table as read with its holes filled, and how sure each fill is."""
-    unsure = named_frame(job.model.uncertainty(job.table).fill_nan(None), job.table)
+    unsure = named_frame(job.model.uncertainty(job.ready).fill_nan(None), job.table)
     return {"completed.csv": filled_frame(job.model, job.table), "uncertainty.csv": unsure}

@@ -14,7 +14,7 @@ from unweave.report.words import called
 
 _TOP = 5
 _WORDS = 10
-_LEAST = 0.1  # of the largest weight of a component: what is below plays no part worth naming
+_LEAST = 0.2  # of the largest weight of a component: what is below plays no part worth naming
 _PLURAL = {"axis": "axes"}
 
 

@@ -78,8 +78,8 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
     total, all_weights = (means * weights).sum(axis=0), weights.sum(axis=0)
     others = (total - means * weights) / np.maximum(all_weights - weights, 1e-300)
     differs = np.where(spread > 0, (means - others) / np.where(spread > 0, spread, 1.0), 0.0)
-    inside, outside = in_file_units(means, recipe), in_file_units(others, recipe)
     flags = _flags(view, recipe, means.shape[1])
+    inside, outside = (_tidy(in_file_units(values, recipe), flags) for values in (means, others))
     out = []
     for g in range(len(sizes)):
         best = np.argsort(-np.abs(differs[g]), kind="stable")[:_TOP]
@@ -94,6 +94,11 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
             ]
         )  # fmt: skip
     return out
+
+
+def _tidy(values: NDArray, flags: NDArray) -> NDArray:
+    """Take what rounding has added off shares, so that nobody is next to nobody."""
+    return np.where(flags, np.clip(np.round(values, 9), 0.0, 1.0), values)
 
 
 def _names(model: Any, view: View) -> list[str]:
