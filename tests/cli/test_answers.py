@@ -132,7 +132,7 @@ def test_ratings_are_predicted_for_every_user(here, capsys, times):
     assert [line["item"] for line in mine] == items[0].tolist()
     assert len(predicted) == 50 * 10 and all(1 <= float(line["predicted"]) <= 5 for line in predicted)
     assert "predictions.csv" in result["files"] and f"{items[0][0]} (" in said
-    assert "against" in said and "the mean of each of the items" in said
+    assert "against" in said and "the mean of each item" in said
 
 
 def test_clicks_are_recommended_from(here, capsys):

@@ -33,11 +33,11 @@ def held_out_errors(model: Any, view: View | None) -> dict[str, float]:
     return errors
 
 
-def error_words(errors: dict[str, float], unit: str, *, columns: str = "columns", rows: str = "rows") -> list[str]:
+def error_words(errors: dict[str, float], unit: str, *, column: str = "column", row: str = "row") -> list[str]:
     """Say the errors in a sentence or two."""
     if not errors:
         return []
-    names = {_BIASES: f"effects of {rows} and {columns} alone", _COLUMNS: f"the mean of each of the {columns}"}
+    names = {_BIASES: f"effects of {row}s and {column}s alone", _COLUMNS: f"the mean of each {column}"}
     beside = [f"{readable(error)} by {names[name]}" for name, error in errors.items() if name != _MODEL]
     mine = errors[_MODEL]
     said = f"Hidden entries are predicted with a typical error of {readable(mine)}{unit}"

@@ -25,7 +25,7 @@ def recommended_answer(model: Any, view: View | None) -> Found:
     header = ["user", f"new items, best first ({thing})"]
     rows = [[one["user"], ", ".join(f"{i} ({readable(s)})" for i, s in _pairs(one))] for one in lists]
     errors = held_out_errors(model, view)
-    lines = error_words(errors, "", columns="items", rows="users") if rated else _found_again(model)
+    lines = error_words(errors, "", column="item", row="user") if rated else _found_again(model)
     if rated and not int(getattr(model, "n_components_", 1)):
         lines.append("Users do not differ in what they like, as far as these ratings tell: everybody's list is alike.")
     data: dict[str, Any] = {"users": n, "items": m, f"{what}s": int(model.seen_.nnz), "examples": lists}
