@@ -49,6 +49,7 @@ def valid_files() -> dict[str, list[bytes]]:
             b'{"n": "a", "x": 1}\n{"n": "b", "x": NaN}\n',
             b'{"x": 1.5}\n{"y": null}\n',
         ],
+        "json": [b'[{"x": 1}, {"x": 2}]', b'[{"n": "a", "x": 1},\n {"n": "b", "x": NaN}]'],
         "parquet": [saved(frame.write_parquet), saved(frame.write_parquet, compression="uncompressed")],
         "npy": [saved(np.save, np.eye(3)), saved(np.save, np.eye(2, dtype="i4"))],
         "npz": [saved(np.savez, a=np.eye(3)), saved(sp.save_npz, sp.eye_array(5).tocsr())],

@@ -63,12 +63,15 @@ def test_what_cannot_be_matched_is_named(rng):
         recipe.apply(NamedTable(rng.normal(size=(4, 2))))
 
 
-def test_text_columns_are_left_out_of_numbers(rng):
+def test_columns_that_say_nothing_are_left_out(rng):
     frame = polars.DataFrame({"x": rng.random(9), "town": ["Bath"] * 9, "ok": [True, False, True] * 3})
     ready, recipe = prepare(NamedTable(frame, columns=frame.columns))
     assert ready.columns == ["x", "ok"] and ready.X.dtype == np.float64 and "'town'" in recipe.notes[0]
-    with pytest.raises(ValueError, match="no column of numbers"):
+    with pytest.raises(ValueError, match="no column that varies"):
         prepare(NamedTable(frame[["town"]], columns=["town"]))
+    ids = polars.DataFrame({"key": [f"k{i}" for i in range(9)]})
+    with pytest.raises(ValueError, match=r"no column of numbers, categories or dates, only 'key' \(an id\)"):
+        prepare(NamedTable(ids, columns=["key"]))
 
 
 def test_nothing_that_varies_is_refused():

@@ -30,13 +30,19 @@ class NamedTable:
     labels : array, optional
         One value per row that came with the data and is not part of it (the target in libsvm files).
     times : array, optional
-        Of the stored entries of X, in their order, when ratings came with times.
+        Of the stored entries of X, in their order, when ratings came with times; of the rows of texts, as dates.
     image : (height, width) or (height, width, channels), optional
         Shape of the picture that each row is.
     notes : list of str
         Decisions made while reading, in words.
     source : str
         Where it came from.
+    named_by : str
+        The column of the file that became `rows`.
+    label_name, time_name : str
+        The columns of the file that became `labels` and `times`, where texts have them beside.
+    excerpts : list of str, optional
+        The beginning of each document, for quoting, where the rows are texts out of a column.
 
     Examples
     --------
@@ -55,6 +61,10 @@ class NamedTable:
     image: tuple[int, ...] | None = None
     notes: list[str] = field(default_factory=list)
     source: str = ""
+    named_by: str = ""
+    label_name: str = ""
+    time_name: str = ""
+    excerpts: list[str] | None = None
 
     def __post_init__(self):
         n, m = self.X.shape
@@ -77,6 +87,29 @@ class NamedTable:
     def numeric(self) -> bool:
         """Tell whether X holds numbers alone, so that estimators can take it."""
         return self.sparse or isinstance(self.X, np.ndarray)
+
+    @property
+    def prose(self) -> str | None:
+        """Return the name of the column of free text, the longest if there are several; None if there is none."""
+        from unweave.data.roles import prose_of
+
+        return prose_of(self)
+
+    def texts(self, column: str | None = None, **options) -> NamedTable:
+        """Count the words of a column of texts: a table of documents × words, as :func:`unweave.read` makes of texts.
+
+        Labels and dates that stand beside the texts are kept in `labels` and `times`.
+
+        Parameters
+        ----------
+        column : str, optional
+            The column; by default the one of free text.
+        **options
+            `stop_words`, `min_documents` and `max_words`, as of :func:`unweave.read`.
+        """
+        from unweave.data.readers.text_columns import count_column
+
+        return count_column(self, column, options)
 
     def frame(self):
         """Return the table as a polars frame."""

@@ -61,8 +61,8 @@ def test_paths_of_all_kinds(write, tmp_path, monkeypatch):
 
 def test_format_overrides_content(write):
     assert read(write("a", "1 2 3\n4 5 6\n"), format="transactions").kind == "pairs"
-    with pytest.raises(ValueError, match="format='excel' is not known"):
-        read(write("a", "1,2\n"), format="excel")
+    with pytest.raises(ValueError, match="format='word' is not known"):
+        read(write("a", "1,2\n"), format="word")
     with pytest.raises(ReadError):
         read(write("a", "1,2\n"), format="npy")
 

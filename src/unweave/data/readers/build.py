@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from unweave.data.amounts import read_amounts
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import Options, ReadError, Source
+from unweave.data.roles import is_prose
 
 LARGEST = 2**31 - 1
 # A row costs 8 bytes of a CSR array even when it is empty, and a column is one number of every component.
@@ -52,15 +54,47 @@ def dense_table(
     return NamedTable(X, rows=rows, columns=columns, missing=missing, notes=notes, source=source.name, **more)
 
 
-def frame_table(source: Source, options: Options, frame: Any, rows: list[str] | None, notes: list[str]) -> NamedTable:
-    """Make a table with columns of words: X stays a polars frame."""
+def frame_table(
+    source: Source, options: Options, frame: Any, rows: list[str] | None, notes: list[str], named_by: str = ""
+) -> NamedTable:
+    """Make a table with columns of words: X stays a polars frame, unless the words turn out to be numbers."""
     import polars as pl
 
+    notes = list(notes)
+    frame = _amounts_as_numbers(frame, notes)
+    names = list(frame.columns)
     words = [name for name, kind in frame.schema.items() if kind == pl.String]
-    shown = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
-    notes = [*notes, f"not numbers: {shown}; give such columns a loss of their own, drop them, or name rows by one"]
+    if not words:
+        X = np.ascontiguousarray(frame.fill_null(float("nan")).to_numpy(), dtype=options.dtype)
+        holes = bool(np.isnan(X).any())
+        return dense_table(
+            source, options, X, holes=holes, rows=rows, columns=names, notes=notes, named_by=named_by if rows else ""
+        )
     missing = "nan" if options.missing == "nan" or any(frame.null_count().row(0)) else None
-    return NamedTable(frame, rows=rows, columns=list(frame.columns), missing=missing, notes=notes, source=source.name)
+    table = NamedTable(frame, rows, names, missing, source=source.name, named_by=named_by if rows else "")
+    prose = table.prose
+    others = [name for name in words if name != prose]
+    if others:
+        shown = ", ".join(map(repr, others[:3])) + (", …" if len(others) > 3 else "")
+        notes.append(f"not numbers: {shown}")
+    if prose is not None:
+        notes.append(f"{prose!r} is free text, of which topics can be made")
+    return table.with_(notes=notes)
+
+
+def _amounts_as_numbers(frame: Any, notes: list[str]) -> Any:
+    """Read columns of money, percent and the like as numbers, and note it with what could not be read."""
+    import polars as pl
+
+    for name in [name for name, kind in frame.schema.items() if kind == pl.String]:
+        amounts = read_amounts(frame[name])
+        if amounts is None:
+            continue
+        frame = frame.with_columns(pl.Series(name, amounts.values).fill_nan(None))
+        lost = ", ".join(map(repr, amounts.unreadable))
+        more = f"; not read, so missing: {lost}" if lost else ""
+        notes.append(f"{name!r} was read as numbers: {amounts.words}{more}")
+    return frame
 
 
 def column_asked(source: Source, options: Options, columns: list[str]) -> int | None:
@@ -86,10 +120,17 @@ def row_names(texts: Any, chosen: bool, column: str, notes: list[str]) -> list[s
         repeated = texts.is_duplicated().any()
         notes.append(f"rows are named by the column {column!r}" + (", where names repeat" if repeated else ""))
         return texts.to_list()
-    if texts.null_count() or texts.is_duplicated().any():
+    if texts.null_count() or texts.is_duplicated().any() or is_prose(texts) or _signed_numbers(texts):
         return None
     notes.append(f"rows are named by the first column, {column!r}")
     return texts.to_list()
+
+
+def _signed_numbers(texts: Any) -> bool:
+    """Tell whether texts are amounts such as "$12"; plain numbers were asked to name rows."""
+    import polars as pl
+
+    return bool(texts.cast(pl.Float64, strict=False).null_count()) and read_amounts(texts) is not None
 
 
 # -- sparse tables from entries ----------------------------------------------------------------------------------------

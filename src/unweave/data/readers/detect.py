@@ -15,6 +15,8 @@ from unweave.data.readers.source import ReadError, Source
 # In the order in which content is asked: magic bytes first, then the narrowest descriptions, prose last.
 _MODULES = (
     "images",
+    "spreadsheets",
+    "statistics",
     "frames",
     "arrays",
     "sparse.matrix_market",
@@ -30,6 +32,10 @@ _FORMATS: dict[str, tuple[str, str]] = {
     "csv": ("csv.read", "cells between commas, semicolons, bars or spaces"),
     "tsv": ("csv.read", "cells between tabs"),
     "ndjson": ("frames", "one JSON object per line"),
+    "json": ("frames", "an array of JSON objects"),
+    "excel": ("spreadsheets", "a sheet of an Excel workbook (FILE.xlsx:SHEET picks one); needs unweave[excel]"),
+    "spss": ("statistics", "SPSS (.sav, .zsav); needs unweave[stats]"),
+    "stata": ("statistics", "Stata (.dta); needs unweave[stats]"),
     "parquet": ("frames", "Apache Parquet"),
     "npy": ("arrays", "one NumPy array"),
     "npz": ("arrays", "an archive of NumPy arrays (FILE.npz:NAME picks one), or a sparse matrix of SciPy's"),
@@ -49,6 +55,7 @@ _BY_NAME = {
     "tab": "tsv",
     "jsonl": "ndjson",
     "ndjson": "ndjson",
+    "json": "json",
     "mtx": "matrix-market",
     "svm": "libsvm",
     "libsvm": "libsvm",
@@ -56,14 +63,14 @@ _BY_NAME = {
     "md": "text",
 }
 # A name that says "cells" rules out what looks like cells with some missing.
-_NOT_CELLS = {"transactions", "pairs", "text", "lda-c"}
+_NOT_CELLS = {"transactions", "text", "lda-c"}
 _FOREIGN = {
     b"%PDF": "a PDF document; export its tables as CSV",
     b"\x89HDF": "an HDF5 file; save the array with numpy.save",
     b"ARROW1": "an Arrow file; save it as Parquet",
     b"SQLite format 3": "an SQLite database; export a table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as CSV",
-    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as CSV or .xlsx",
+    b"PK\x03\x04": "a zip archive; unpack it",
     b"\x80\x02": "a pickle, which is never loaded; save the array with numpy.save",
     b"\x80\x03": "a pickle, which is never loaded; save the array with numpy.save",
     b"\x80\x04": "a pickle, which is never loaded; save the array with numpy.save",

@@ -1,4 +1,4 @@
-"""Reads typed columns (Parquet and NDJSON) into one array, a few columns at a time, so that none is held twice."""
+"""Reads typed columns (Parquet, JSON, NDJSON) into one array, a few columns at a time, so that none is held twice."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ def columns_table(
         rows = row_names(_as_words(take([names])[names]), asked, names, notes)
     kept = [name for name in roles if rows is None or name != names]
     if any(roles[name] == "text" for name in kept):
-        return frame_table(source, options, _typed_frame(source, take, kept, roles), rows, notes)
+        return frame_table(source, options, _typed_frame(source, take, kept, roles), rows, notes, names or "")
     X = _fill(source, options, kept, n, take)
     holes = bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
-    return dense_table(source, options, X, holes=holes, rows=rows, columns=kept, notes=notes)
+    by = "" if rows is None else names
+    return dense_table(source, options, X, holes=holes, rows=rows, columns=kept, notes=notes, named_by=by)
 
 
 def _names(source: Source, options: Options, roles: dict[str, str | None]) -> tuple[str | None, bool]:
@@ -176,7 +177,7 @@ def read_ndjson(source: Source, options: Options) -> NamedTable:
     import polars as pl
 
     if source.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        raise ReadError(source.name, "is one JSON array; write one object per line (NDJSON) instead", 1)
+        return read_json(source, options)
     roles: dict[str, str] = {}
     frames = [_checked(source, block, _block_frame(source, block), roles) for block in blocks(source)]
     frame = pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
@@ -203,9 +204,13 @@ def _block_frame(source: Source, block: Block) -> Any:
 
 def _block_frame_by_line(source: Source, block: Block) -> Any:
     """Read the block by Python's own parser, which takes NaN and names the line of what is wrong."""
+    return _frame_of(source, _records(source, block))
+
+
+def _frame_of(source: Source, records: list[tuple[int, dict[str, Any]]]) -> Any:
+    """Make a frame of records, each with the number of its line (or its place) for errors."""
     import polars as pl
 
-    records = _records(source, block)
     names = list(dict.fromkeys(name for _, record in records for name in record))
     columns = {}
     for name in names:
@@ -271,26 +276,44 @@ def _checked(source: Source, block: Block, frame: Any, roles: dict[str, str]) ->
     return frame
 
 
-# -- both formats ------------------------------------------------------------------------------------------------------
+# -- JSON: one array of records ----------------------------------------------------------------------------------------
 
-FORMATS = {"parquet": read_parquet, "ndjson": read_ndjson}
+
+def read_json(source: Source, options: Options) -> NamedTable:
+    """Read an array of JSON objects, each a row; a key that an object lacks is missing there."""
+    with source.open_utf8() as file:
+        data = file.read()
+    try:
+        records = json.loads(data)
+    except UnicodeDecodeError as error:
+        raise source.not_utf8(data.count(b"\n", 0, error.start) + 1) from None
+    except json.JSONDecodeError as error:
+        raise ReadError(source.name, f"is not JSON ({error.msg.lower()}); correct it", error.lineno) from None
+    except (ValueError, RecursionError):
+        raise ReadError(source.name, "is not JSON that can be read; write an array of objects") from None
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise ReadError(source.name, 'is not an array of JSON objects such as [{"x": 1}, {"x": 2}]; write it like that')
+    if not any(records):
+        raise ReadError(source.name, 'holds no keys; write objects such as {"x": 1}')
+    frame = _checked(source, Block(1, b"", 0), _frame_of(source, list(enumerate(records, 1))), {})
+    return columns_table(source, options, dict(frame.schema), frame.height, frame.select)
+
+
+# -- all formats ------------------------------------------------------------------------------------------------------
+
+FORMATS = {"parquet": read_parquet, "ndjson": read_ndjson, "json": read_json}
 
 
 def looks_like(head: bytes, name: str) -> str | None:
-    """Tell "parquet" by its first bytes and "ndjson" by a JSON object at the start; None for anything else.
+    """Tell "parquet" by its first bytes, "json" by an array of objects, "ndjson" by an object at the start.
 
     >>> looks_like(b"PAR1...", "a.bin"), looks_like(b'{"x": 1}\\n', "a.txt"), looks_like(b"{1, 2}", "a.txt")
     ('parquet', 'ndjson', None)
     """
     if head.startswith(b"PAR1"):
         return "parquet"
-    return "ndjson" if _begins_with_object(head) else None
-
-
-def _begins_with_object(head: bytes) -> bool:
-    """Tell whether text begins with a JSON object, or with an array of them, which the reader refuses in words."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     inner = start[1:].lstrip()
     if start.startswith(b"[") and inner.startswith(b"{") and inner[1:].lstrip().startswith(b'"'):
-        return True
-    return start.startswith(b"{") and inner[:1] in (b'"', b"}")
+        return "json"
+    return "ndjson" if start.startswith(b"{") and inner[:1] in (b'"', b"}") else None

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from unweave.data.named import NamedTable
 from unweave.data.readers.detect import detect_format, reader
+from unweave.data.readers.several import several, stack
 from unweave.data.readers.source import Options, ReadError, Source
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_MEMBER = re.compile(r"(.+\.npz):([^/\\:]+)", re.IGNORECASE | re.DOTALL)
+_MEMBER = re.compile(r"(.+\.(?:npz|xlsx|xlsm|xls|ods)):([^/\\:]+)", re.IGNORECASE | re.DOTALL)
 _NO_FOLDER = "is a folder where a file is expected; name one file in it"
 
 
 def read(
-    path: str | os.PathLike,
+    path: str | os.PathLike | Sequence[str | os.PathLike],
     *,
     format: str = "auto",
+    text: str | None = None,
     missing: str | None = "auto",
     names: str | int | bool | None = "auto",
     delimiter: str | None = None,
@@ -38,9 +41,12 @@ def read(
     ----------
     path : str or path
         A file, maybe packed as .gz, .xz or .zst; ``archive.npz:name`` for one array of several; a folder of images or
-        of ``*.txt`` files.
+        of ``*.txt`` files; ``book.xlsx:sheet`` for a sheet that is not the first. Several files of the same columns,
+        as a list or as a pattern such as ``"sales-*.csv"``, become one table, one below the other.
     format : str
         "auto" tells the format by the content; :func:`unweave.data.readers.formats` lists the names.
+    text : str, optional
+        A column of texts in a table: its words are counted, as with :meth:`NamedTable.texts`.
     missing : "auto", "nan", "zeros" or None
         What is unknown. "auto": empty cells and NaN in tables, what is not stored in ratings, nothing in counts. "nan":
         the same, also if nothing is missing here. "zeros": zeros, stored or not. None: nothing, and a hole is an error.
@@ -104,6 +110,17 @@ def read(
         min_documents=min_documents,
         max_words=max_words,
     )
+    paths = several(path)
+    if paths is None:
+        table = _read_one(path, format, options)
+    else:
+        table = stack([_read_one(one, format, options) for one in paths])
+    if text is None:
+        return table
+    return table.texts(text, stop_words=stop_words, min_documents=min_documents, max_words=max_words)
+
+
+def _read_one(path: str | os.PathLike, format: str, options: Options) -> NamedTable:
     source, options = _open(path, options)
     name = detect_format(source) if format == "auto" else format
     work = reader(name)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.amounts import is_amount
 from unweave.data.readers.build import column_asked
 from unweave.data.readers.csv.dialect import Dialect, is_number, kind_of
 from unweave.data.readers.source import Options, ReadError, Source
@@ -66,7 +67,7 @@ def plan_columns(source: Source, dialect: Dialect, options: Options) -> ColumnPl
         counts[_codes(row), np.arange(dialect.width)] += 1
     roles = _roles(counts)
     for j, role in enumerate(roles):
-        if role == "mixed" and j not in (0, named):
+        if role == "mixed" and j not in (0, named) and not _amounts(dialect, j):
             raise _mixed(source, dialect, columns[j], j)
     roles = ["text" if role == "mixed" or j == named else role for j, role in enumerate(roles)]
     chosen = named is not None
@@ -144,6 +145,14 @@ def _mixed(source: Source, dialect: Dialect, column: str, j: int) -> ReadError:
     odd = ((n, row[j]) for n, row in zip(dialect.numbers, dialect.rows) if kind_of(row[j]) in ("text", "truth"))
     number, cell = next(odd)
     return not_a_number(source, number, column, cell)
+
+
+def _amounts(dialect: Dialect, j: int) -> bool:
+    """Tell whether what is no plain number in a column is money, percent or has thousands separators."""
+    cells = [row[j] for row in dialect.rows]
+    points = dialect.delimiter == "," and any("." in cell for cell in cells if is_number(cell))
+    odd = [cell for cell in cells if kind_of(cell) in ("text", "truth")]
+    return any(all(is_amount(cell, comma=comma) for cell in odd) for comma in ((False,) if points else (False, True)))
 
 
 def _first_names_rows(dialect: Dialect, roles: list[str]) -> int | None:

@@ -9,6 +9,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from unweave.data.readers.source import Options, ReadError, Source
 
@@ -16,7 +17,7 @@ _CANDIDATES = (",", "\t", ";", "|", " ")
 _SAMPLE_LINES, _SAMPLE_CELLS, _SAMPLE_BYTES = 1000, 200_000, 1 << 28
 _QUOTED = re.compile(r'"[^"]*"')
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
-MARKERS = ("NA", "NaN", "nan", "null", "NULL", "None", "?")
+MARKERS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity)", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -156,9 +157,13 @@ def find_dialect(source: Source, options: Options) -> Dialect:
     found.decimal_comma = _comma_is_point(rows, delimiter)
     if found.decimal_comma:
         found.notes.append("numbers are written with a decimal comma")
-        found.rows = rows = [rows[0], *([cell.replace(",", ".") for cell in row] for row in rows[1:])]
+        found.rows = rows = [rows[0], *([_with_point(cell) for cell in row] for row in rows[1:])]
     _take_header(found, options, first, sample)
     return found
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if has_decimal_comma(cell) else cell
 
 
 def _check_delimiter(source: Source, delimiter: str, lines: list[str]) -> None:
@@ -211,9 +216,24 @@ def is_header(first: list[str], body: list[list[str]]) -> bool:
         if word == "text" and column and "text" not in column and set(column) != {"missing"}:
             return True
     if any(word == "number" for word in kinds):
-        return False
+        return _ends_in_a_run(first, body)
     seen = [{row[j] for row in body if j < len(row)} for j in range(min(len(first), 100))]
     return len(set(first)) == len(first) and not any(cell in values for cell, values in zip(first, seen) if cell)
+
+
+def _ends_in_a_run(first: list[str], body: list[list[str]]) -> bool:
+    """Tell whether words and then numbers one after the other, as years are, name columns that hold neither.
+
+    >>> _ends_in_a_run(["country", "1960", "1961", "1962"], [["Aruba", "4.8", "4.6", "4.4"]])
+    True
+    """
+    words = [cell for cell in first if kind_of(cell) == "text"]
+    run = [cell.strip() for cell in first[len(words) :]]
+    if len(run) < 3 or not all(cell.isdigit() for cell in run) or not words:
+        return False
+    counts = all(int(b) - int(a) == 1 for a, b in pairwise(run))
+    seen = {cell for row in body for cell in row}
+    return counts and not any(word in seen for word in words)
 
 
 def _counts_up(first: list[str]) -> bool:

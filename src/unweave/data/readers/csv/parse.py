@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.amounts import is_amount
 from unweave.data.readers.csv.chunks import Chunk
 from unweave.data.readers.csv.columns import ColumnPlan, not_a_number, ragged
 from unweave.data.readers.csv.dialect import MARKERS, TRUTHS, cells, is_missing, is_number
@@ -28,7 +29,7 @@ class Parsed(NamedTuple):
 
 
 class Retype(Exception):
-    """Raised when a column that was empty so far holds words: the file is to be read again with this known."""
+    """Raised when a column so far empty holds words, or one of numbers amounts: the file is to be read again."""
 
     def __init__(self, column: int):
         self.column = column
@@ -182,7 +183,7 @@ def _record(line: int, raw: bytes, plan: ColumnPlan) -> list[str]:
 def _numbers(words: Any, j: int, chunk: Chunk, plan: ColumnPlan) -> Any:
     import polars as pl
 
-    words = words.fill_null("").str.strip_chars()
+    words = cells_as_written = words.fill_null("").str.strip_chars()
     if plan.dialect.decimal_comma:
         words = words.str.replace(",", ".", literal=True)
     missing = words.is_in(["", *MARKERS])
@@ -190,11 +191,16 @@ def _numbers(words: Any, j: int, chunk: Chunk, plan: ColumnPlan) -> Any:
     values = words.cast(pl.Float64, strict=False)
     wrong = values.is_null() & ~missing
     if wrong.any():
-        if plan.roles[j] == "empty":
-            raise Retype(j)
         row = wrong.arg_max()
+        if plan.roles[j] == "empty" or _amounts(cells_as_written.filter(wrong), plan):
+            raise Retype(j)
         raise not_a_number(plan.source, line_of(chunk, plan, row), plan.columns[j], words[row])
     return pl.select(pl.when(missing).then(None).otherwise(values).alias(f"{j}")).to_series()
+
+
+def _amounts(cells: Any, plan: ColumnPlan) -> bool:
+    """Tell whether cells that are no plain numbers are money, percent or have thousands separators."""
+    return all(is_amount(cell, comma=plan.dialect.decimal_comma) for cell in cells.to_list())
 
 
 def _with_truths(frame: Any, chunk: Chunk, plan: ColumnPlan) -> Any:

@@ -133,11 +133,12 @@ def _table(
             del words[plan.named]
     if not words:
         columns = [plan.columns[j] for j in plan.numbers] if plan.dialect.names else None
-        return dense_table(source, options, X, holes=holes, rows=names, columns=columns, notes=notes)
+        by = plan.columns[plan.named] if plan.named is not None and names is not None else ""
+        return dense_table(source, options, X, holes=holes, rows=names, columns=columns, notes=notes, named_by=by)
     numbers = {j: pl.Series(plan.columns[j], X[:, i]).fill_nan(None) for i, j in enumerate(plan.numbers)}
     parts = {**numbers, **{j: _blank_to_null(part) for j, part in words.items()}}
     frame = pl.DataFrame({plan.columns[j]: parts[j] for j in sorted(parts)})
-    return frame_table(source, options, frame, names, notes)
+    return frame_table(source, options, frame, names, notes, "" if plan.named is None else plan.columns[plan.named])
 
 
 def _blank_to_null(words: Any) -> Any:

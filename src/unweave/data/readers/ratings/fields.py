@@ -173,8 +173,8 @@ def looks_like(head: bytes, name: str) -> str | None:
     Triples: separated by ``::``; or a header that names a user, an item and a value, and nothing but a time besides;
     or, as in MovieLens' ``u.data``, four columns of whole numbers between tabs, of which the third takes at most 20
     values and the last looks like seconds since 1970. Pairs: a header that names a user and an item alone; or two
-    words per line between blanks or tabs, no numbers, with fewer different words than lines in one column; or a
-    file called ``*.pairs``.
+    words per line between blanks or tabs, no numbers, with fewer different words than lines in one column, in a file
+    that is not called a table of cells; or a file called ``*.pairs``. A time beside a pair is kept.
 
     >>> looks_like(b"1::2::5\\n1::3::4\\n", "ratings.dat"), looks_like(b"x,y,z\\n1,2,3\\n", "points.csv")
     ('triples', None)
@@ -186,10 +186,12 @@ def looks_like(head: bytes, name: str) -> str | None:
         return None
     if ".pairs" in name.lower():
         return "pairs"
+    cells = name.lower().endswith((".csv", ".tsv", ".tab"))
     for separator in SEPARATORS:
         rows = [_safe_split(line, separator) for line in lines]
         if len(rows[0]) >= 2 and all(len(row) == len(rows[0]) for row in rows):
-            return _kind(separator, rows)
+            found = _kind(separator, rows)
+            return None if found == "pairs" and cells and role_of(rows[0][0]) is None else found
     return None
 
 

@@ -58,6 +58,8 @@ def read_triples(source: Source, options: Options) -> NamedTable:
     merge = "last" if options.duplicates == "error" else options.duplicates
     table = _table(source, options, plan, entries, merge)
     notes = [*table.notes, "an entry that is not listed is unknown" + ("" if table.missing else ": taken as 0")]
+    if table.times is not None:
+        notes.append("times are kept beside the ratings; only a fit that is handed them uses them, for drift")
     return table.with_(kind="ratings", notes=notes)
 
 
@@ -75,7 +77,10 @@ def read_pairs(source: Source, options: Options) -> NamedTable:
     """
     plan = find_fields(source, options, 2)
     table = _table(source, options, plan, _read_entries(source, plan), "last")
-    return table.with_(kind="pairs", notes=[*table.notes, "a pair that is not listed is 0"])
+    notes = [*table.notes, "pairs of a user and an item, without a value: a pair that is not listed is 0"]
+    if table.times is not None:
+        notes.append("times are kept beside the pairs, to tell earlier from later; no model of pairs uses them")
+    return table.with_(kind="pairs", notes=notes)
 
 
 def _table(source: Source, options: Options, plan: FieldPlan, entries: IndexedEntries, merge: str) -> NamedTable:

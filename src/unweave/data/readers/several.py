@@ -1,0 +1,104 @@
+"""Reads several files of the same columns as one table, one below the other."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unweave.data.named import NamedTable
+from unweave.data.readers.source import ReadError
+
+_PATTERN = "*?["
+
+
+def several(path: Any) -> list[str] | None:
+    """Return the paths that a list or a pattern such as ``"sales-*.csv"`` names, sorted; None for one path."""
+    if isinstance(path, Sequence) and not isinstance(path, str | bytes):
+        if not path:
+            raise ValueError("the list of files is empty; name at least one")
+        return [os.fspath(one) for one in path]
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+    if not isinstance(text, str) or os.path.exists(text) or not any(sign in text for sign in _PATTERN):
+        return None
+    found = sorted(glob.glob(os.path.expanduser(text), recursive=True))
+    if not found:
+        raise ReadError(text, "no file has such a name; check the pattern")
+    return found
+
+
+def stack(tables: list[NamedTable]) -> NamedTable:
+    """Put tables one below the other; ReadError names the columns that a later one lacks or has beyond the first."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    for table in tables:
+        if table.sparse or table.kind != "table":
+            raise ReadError(
+                table.source,
+                f"several files at once are read as tables of the same columns, and this one is of the kind "
+                f"{table.kind!r}; put its lines into one file, or texts into one folder",
+            )
+        _check_columns(first, table)
+    n = sum(table.shape[0] for table in tables)
+    notes = [f"{len(tables)} files of the same columns became one table of {n:,} rows: {_listed(tables)}"]
+    notes += list(dict.fromkeys(note for table in tables for note in table.notes))
+    rows = None
+    if all(table.rows is not None for table in tables):
+        rows = [name for table in tables for name in table.rows or []]
+    missing = "nan" if any(table.missing for table in tables) else None
+    return first.with_(X=_below(tables), rows=rows, missing=missing, notes=notes, source=f"{first.source}, …")
+
+
+def _listed(tables: list[NamedTable]) -> str:
+    names = [os.path.basename(table.source) for table in tables]
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _check_columns(first: NamedTable, table: NamedTable) -> None:
+    if first.columns is None or table.columns is None:
+        if first.shape[1] != table.shape[1] or first.columns is not table.columns:
+            raise ReadError(
+                table.source, f"its columns are not those of {first.source}; several files need the same columns"
+            )
+        return
+    lost = [name for name in first.columns if name not in table.columns]
+    more = [name for name in table.columns if name not in first.columns]
+    if lost or more:
+        words = [f"lacks {', '.join(map(repr, lost[:5]))}" if lost else ""]
+        words.append(f"has {', '.join(map(repr, more[:5]))} besides" if more else "")
+        told = " and ".join(filter(None, words))
+        raise ReadError(table.source, f"{told}, unlike {first.source}; several files need the same columns")
+
+
+def _below(tables: list[NamedTable]) -> Any:
+    """Stack the cells; columns in the order of the first file, by name where there are names."""
+    if all(table.numeric for table in tables):
+        names = tables[0].columns
+        order = [
+            slice(None) if names is None else [table.columns.index(name) for name in names]  # type: ignore[union-attr]
+            for table in tables
+        ]
+        return np.vstack([table.X[:, take] for table, take in zip(tables, order, strict=True)])
+    import polars as pl
+
+    frames = [table.frame().select(tables[0].columns) for table in tables]
+    frames = [frame.with_columns(pl.col(pl.Float64).fill_nan(None)) for frame in frames]
+    types = dict(frames[0].schema)
+    for i, (frame, table) in enumerate(zip(frames, tables, strict=True)):
+        for name, dtype in frame.schema.items():
+            empty = frame[name].null_count() == frame.height
+            if types[name] != dtype and not empty:
+                if any(f[name].null_count() < f.height for f in frames[:i]):
+                    raise ReadError(
+                        table.source, f"{name!r} holds {_what(dtype)}, but {_what(types[name])} in the first"
+                    )
+                types[name] = dtype
+    return pl.concat([frame.cast(types) for frame in frames])
+
+
+def _what(dtype: Any) -> str:
+    return "numbers" if dtype.is_numeric() else "words"
