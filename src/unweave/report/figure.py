@@ -14,7 +14,8 @@ from unweave.report.markup import Markup, plain, tag
 from unweave.report.png import MISSING, levels_of
 from unweave.report.table_facts import group_facts, scatter_facts, spectrum_facts
 from unweave.report.view import look
-from unweave.report.words import amount, called, first_number, noun, percent, whole
+from unweave.report.numbers import percent, readable
+from unweave.report.words import called, first_number, noun, whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,7 +167,7 @@ def _outcome(model: Any) -> Markup | None:
     plan, history = getattr(model, "plan_", None), getattr(model, "history_", None)
     rows = [
         ("method", getattr(plan, "solver", None)),
-        ("objective", None if not hasattr(model, "objective_") else amount(model.objective_)),
+        ("objective", None if not hasattr(model, "objective_") else readable(model.objective_)),
         ("ended because", getattr(history, "stopped", None)),
         ("how good", None if not hasattr(model, "certificate_") else str(model.certificate_)),
     ]
@@ -193,6 +194,6 @@ def _spark(model: Any) -> Markup | None:
         f"{i * step:.1f},{1 + (height - 2) * (high - v) / (high - low):.1f}" for i, v in enumerate(values)
     )
     line = tag("polyline", points=points, fill="none", stroke="currentColor", stroke_width="1.5")
-    label = f"objective from {amount(values[0])} to {amount(values[-1])}"
+    label = f"objective from {readable(values[0])} to {readable(values[-1])}"
     drawn = tag("svg", line, viewBox=f"0 0 {width} {height}", width=width, height=height, role="img", aria_label=label)
     return tag("div", drawn, " ", tag("small", label, style=_SOFT), style="margin-top:4px")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from unweave.report.numbers import percent
+
 # What one component is called: singular and plural.
 _NOUNS = {
     noun: (noun, f"{noun}s") for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "component")
@@ -56,38 +58,8 @@ def whole(value: Any) -> str:
     return f"{int(value):,}"
 
 
-def amount(value: Any) -> str:
-    """Write a number to three digits, without a tail of zeros; powers of ten when it is very large or small.
-
-    >>> [amount(v) for v in (0, 0.123456, 1234567, 2.0, -1e-9)]
-    ['0', '0.123', '1.23×10⁶', '2', '−1×10⁻⁹']
-    """
-    value = float(value)
-    if not math.isfinite(value):
-        return "unknown" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    sign, size = ("−" if value < 0 else ""), abs(value)
-    if size == 0:
-        return "0"
-    if 1e-3 <= size < 1e5:
-        return sign + (f"{size:,.0f}" if size >= 1000 else f"{size:.3g}")
-    mantissa, power = f"{size:.2e}".split("e")
-    return f"{sign}{mantissa.rstrip('0').rstrip('.')}×10{superscript(int(power))}"
-
-
 def superscript(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def percent(share: Any) -> str:
-    """Write a share in percent.
-
-    >>> percent(0.8412), percent(0.0042), percent(1)
-    ('84\\xa0%', '0.42\\xa0%', '100\\xa0%')
-    """
-    share = 100 * float(share)
-    if not math.isfinite(share):
-        return "unknown"
-    return f"{share:.0f}\N{NO-BREAK SPACE}%" if abs(share) >= 9.95 else f"{share:.2g}\N{NO-BREAK SPACE}%"
 
 
 def seconds(value: Any) -> str:
