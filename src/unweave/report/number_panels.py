@@ -47,7 +47,9 @@ def choice(facts: dict) -> Markup | None:
         counts=True,
         mark=(at, f"{best} taken"),
     )
-    return section(f"Why {best} {noun(facts, best)}?", note(words), tag("div", chart, class_="pair"), note(found["note"]))
+    return section(
+        f"Why {best} {noun(facts, best)}?", note(words), tag("div", chart, class_="pair"), note(found["note"])
+    )
 
 
 def _choice_words(facts: dict, found: dict, scores: dict[int, float], best: int) -> str:
@@ -73,7 +75,9 @@ def spectrum(facts: dict) -> Markup | None:
         return None
     knee = None if found["knee"] is None or facts.get("choice") else int(found["knee"])
     used, of = int(facts["components"]), str(found["of"])
-    words = f"Singular values of the table, squared, as shares {of}; from {found['seen']}. Dark columns are in the model."
+    words = (
+        f"Singular values of the table, squared, as shares {of}; from {found['seen']}. Dark columns are in the model."
+    )
     if knee:
         mean = "" if found.get("centred", True) else " (the first, which is mostly the mean of the rows, left aside)"
         words += f" The curve bends after {knee}{mean}, which is a hint and no rule."

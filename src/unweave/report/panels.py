@@ -96,7 +96,11 @@ def _strongest(found: dict, part: dict) -> Markup | None:
     numbers = part.get("numbers") or [None] * len(names)
     picked = [tag("bdi", plain(name), data_row=_row(number)) for name, number in zip(names, numbers)]
     if found["drawn"] == "topics":
-        return tag("div", tag("p", "Most of it in", class_="seen"), tag("ul", *(tag("li", one) for one in picked), class_="quotes"))
+        return tag(
+            "div",
+            tag("p", "Most of it in", class_="seen"),
+            tag("ul", *(tag("li", one) for one in picked), class_="quotes"),
+        )
     return tag("p", "Strongest in ", join(picked, ", "), class_="seen")
 
 
