@@ -38,7 +38,7 @@ class Speaker:
 
     def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
         """Draw a small table on stderr by rich; cells are plain text, never markup."""
-        if self.quiet or self.as_json:
+        if self.quiet or self.as_json or not rows:
             return
         from rich.console import Console
         from rich.table import Table
@@ -50,6 +50,16 @@ class Speaker:
         for row in rows:
             drawn.add_row(*(Text(printable(cell)) for cell in row))
         Console(stderr=True).print(drawn)
+
+    def answer(self, found: dict[str, Any]) -> None:
+        """Say what a model has found: its headline, a small table and further sentences."""
+        self.line()
+        self.line(found["headline"])
+        self.table("", found["header"], found["rows"])
+        for line in [*found["lines"], found["certificate"]]:
+            if line:
+                self.line(printable(line))
+        self.line()
 
     def result(self, values: dict[str, Any]) -> None:
         """Print the outcome as JSON on stdout, when asked for."""
@@ -87,7 +97,7 @@ def _option(found: re.Match) -> str:
 
 def printable(text: str) -> str:
     """Replace the control characters of a text that could move the cursor of a terminal."""
-    return "".join(c if c.isprintable() else "�" for c in str(text))
+    return "".join(c if c.isprintable() or c == "\xa0" else "�" for c in str(text))
 
 
 def _plain(value: Any) -> Any:

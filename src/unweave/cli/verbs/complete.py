@@ -1,15 +1,17 @@
-"""Run ``unweave complete``: predict ratings nobody gave, and fill holes in tables."""
+"""Run ``unweave complete``: fill holes in tables, and predict ratings nobody gave."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from unweave.cli.options import Settings
-from unweave.cli.output import filled_frame, named_frame
+from unweave.cli.output import filled_frame, lists_frame, named_frame
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, read_line, read_table
+from unweave.cli.work import Job, asked_count, finish, named, read_line, read_table
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
+
+PREDICTED = 10  # items of each user in predictions.csv
 
 
 def run(settings: Settings) -> int:
@@ -20,14 +22,47 @@ def run(settings: Settings) -> int:
 def job(settings: Settings, speaker: Speaker) -> Job:
     """Complete numbers by matrix completion, and tables that hold text too by :class:`unweave.TableImputer`."""
     table = read_table(settings, speaker)
+    files = named(settings)
+    if table.kind == "pairs":
+        raise ValueError(
+            f"{settings.file} lists who took what, without ratings, so there is nothing to fill in: for what they may "
+            f"like next use `unweave recommend {files}`"
+        )
     if not table.numeric:
         return _mixed(settings, speaker, table)
-    if table.sparse and table.missing is None:
-        table = table.with_(missing="zeros")
-        speaker.note("what the file does not store is taken as unknown")
+    if table.sparse:
+        if table.missing is None:
+            table = table.with_(missing="zeros")
+            speaker.note("what the file does not store is taken as unknown")
+        return ratings(settings, speaker, table)
     if table.missing is None:
-        raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete; use `unweave compress`")
+        raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete; for fewer columns use "
+                         f"`unweave compress {files}`")  # fmt: skip
     return _numbers(settings, speaker, table)
+
+
+def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str = "predictions.csv") -> Job:
+    """Complete ratings by matrix completion, with their times where there are any; the best of each user are listed."""
+    from unweave import MatrixCompletion
+
+    ready, recipe, prepared = make_ready(settings, speaker, table)
+    k = asked_count(settings, ready, min(ready.shape))
+    model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
+    timed = ready.times is not None
+    if timed:
+        speaker.note("the times of the ratings are used: what people like may drift")
+    lines = [
+        read_line(settings),
+        prepared,
+        f"model = unweave.MatrixCompletion({k!r}, random_state={settings.seed}, missing={ready.missing!r})",
+        f"model.fit(ready{', timestamps=ready.times' if timed else ''})",
+        f"items, predicted = model.recommend(model.user_ids_, {PREDICTED})",
+    ]
+    job = Job(
+        settings, speaker, table, ready, recipe, model, lines, fit_with={"timestamps": ready.times} if timed else {}
+    )
+    job.later = lambda job: {name: lists_frame(job.model, PREDICTED, "predicted")}
+    return job
 
 
 def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
@@ -42,7 +77,7 @@ def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
         f"model = unweave.MatrixCompletion({k!r}, random_state={settings.seed}, missing={ready.missing!r}).fit(ready)",
         "predicted = recipe.restore(model.inverse_transform(model.transform(ready)))",
     ]
-    return Job(settings, speaker, table, ready, recipe, model, lines, later=None if table.sparse else _filled_numbers)
+    return Job(settings, speaker, table, ready, recipe, model, lines, later=_filled_numbers)
 
 
 def _filled_numbers(job: Job) -> dict:
@@ -57,17 +92,32 @@ def _filled_numbers(job: Job) -> dict:
 def _mixed(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import TableImputer
 
+    table, chosen = _chosen_columns(settings, table)
     if not any(table.X[name].null_count() for name in table.X.columns):
         raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete")
     k = asked_count(settings, table, min(table.shape))
     model = TableImputer(k, random_state=settings.seed)
     lines = [
         read_line(settings),
+        *chosen,
         f"model = unweave.TableImputer({k!r}, random_state={settings.seed}).fit(table)",
         "completed = model.transform(table)",
         "how_sure = model.uncertainty(table)",
     ]
     return Job(settings, speaker, table, table, None, model, lines, later=_filled_columns)
+
+
+def _chosen_columns(settings: Settings, table: NamedTable) -> tuple[NamedTable, list[str]]:
+    """Take the columns that --columns and --ignore leave, and write the Python that does so."""
+    names = list(table.X.columns)
+    unknown = [name for name in [*settings.columns, *settings.ignore] if name not in names]
+    if unknown:
+        raise ValueError(f"{settings.file} has no column {unknown[0]!r}; it has {', '.join(map(repr, names[:10]))}")
+    keep = [name for name in settings.columns or names if name not in settings.ignore]
+    if keep == names:
+        return table, []
+    line = f"table = table.with_(X=table.X.select({keep!r}), columns={keep!r})"
+    return table.with_(X=table.X.select(keep), columns=keep), [line]
 
 
 def _filled_columns(job: Job) -> dict:
