@@ -2,14 +2,14 @@
 
 Models are known here by their attributes only, so every estimator, old or new, can be reported on. The page is made in
 two steps. :func:`gather` (``facts.py``) looks at the model and its table (``view.py``) and collects small facts that
-fit into JSON and into a saved model: the answer in words (``answer.py``), about components (``factors.py``), about the
-table (``table_facts.py``), about single rows (``row_facts.py``), about the number of components and what goes with labels
-and times (``choice_facts.py``), and about how good the model is (``held_out.py``). :func:`render` (``page.py``) draws
-facts: ``panels.py``, ``number_panels.py`` and ``row_panels.py`` have the sections, ``how.py`` what is folded away,
-``svg.py`` the charts, ``png.py`` the pictures, ``words.py``, ``numbers.py`` and ``labels.py`` sentences, numbers and
-names, ``style.py`` and ``script.py`` what a browser adds; everything goes through ``markup.py``, which escapes what came
-from outside. ``figure.py`` is for matplotlib, ``card.py`` for notebooks, ``topic_map.py`` and ``topic_page.py`` are the
-map of a model of topics.
+fit into JSON and into a saved model: the answer in words (``answer.py``), components (``factors.py``), the table
+(``table_facts.py``), single rows (``row_facts.py``), the number of components and what goes with labels, times and order
+(``choice_facts.py``), and how good the model is (``held_out.py``). :func:`render` (``page.py``) draws facts:
+``panels.py``, ``number_panels.py``, ``row_panels.py`` and ``state_panels.py`` have the sections, ``how.py`` what is
+folded away, ``svg.py`` the charts, ``png.py`` the pictures; ``words.py``, ``numbers.py`` and ``labels.py`` have
+sentences, numbers and names, ``style.py`` and ``script.py`` what a browser adds. Everything goes through ``markup.py``,
+which escapes what came from outside. ``figure.py`` is for matplotlib, ``card.py`` for notebooks, ``topic_map.py`` and
+``topic_page.py`` are the map of a model of topics.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ _TRIED = 200
 _LABELS = 20
 _STRETCHES = 24
 _ROWS = 20_000
+_RUNS = 400
 
 
 def choice_facts(model: Any) -> dict | None:
@@ -71,6 +72,25 @@ def time_facts(model: Any, view: View | None) -> dict | None:
         "to": words(edges[-1]),
         "counts": counts.tolist(),
         "shares": shares,
+    }
+
+
+def sequence_facts(model: Any, view: View | None) -> dict | None:
+    """List the stretches of rows that follow each other in one state, and how often one state follows another."""
+    moves, labels = getattr(model, "transition_matrix_", None), getattr(model, "labels_", None)
+    if moves is None or labels is None or len(labels) < 2 or len(moves) > _LABELS:
+        return None
+    labels = np.asarray(labels)
+    begins = np.flatnonzero(np.concatenate([[True], labels[1:] != labels[:-1]]))
+    ends = np.append(begins[1:], len(labels))
+    runs = [[int(a), int(b), int(labels[a])] for a, b in zip(begins[:_RUNS], ends[:_RUNS])]
+    lengths = [(ends - begins)[labels[begins] == state] for state in range(len(moves))]
+    return {
+        "runs": runs,
+        "of": len(labels),
+        "names": [] if view is None or view.rows is None else [plain(view.rows[a], 60) for a, _, _ in runs],
+        "moves": [_short(row) for row in np.asarray(moves, dtype=np.float64)],
+        "stays": [round(float(found.mean()), 2) if len(found) else None for found in lengths],
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unweave.report.choice_facts import choice_facts, label_facts, time_facts
+from unweave.report.choice_facts import choice_facts, label_facts, sequence_facts, time_facts
 from unweave.report.factors import factor_facts
 from unweave.report.held_out import held_out_facts, quality_facts
 from unweave.report.markup import plain
@@ -127,6 +127,7 @@ _PANELS: dict[str, Callable[[_Given], dict | None]] = {
     "scatter": lambda given: scatter_facts(given.model, given.view),
     "choice": lambda given: choice_facts(given.model),
     "spectrum": lambda given: spectrum_facts(given.model, given.view),
+    "sequence": lambda given: sequence_facts(given.model, given.view),
     "by_label": lambda given: label_facts(given.model, given.view),
     "over_time": lambda given: time_facts(given.model, given.view),
     "matrix": lambda given: matrix_facts(

@@ -14,7 +14,7 @@ from unweave.report.words import kind_of, seconds, whole
 
 def how(facts: dict) -> Markup:
     """Draw the folded part: what was asked, what was decided, how the fit went and how good it provably is."""
-    parts = [_asked(facts), _plan(facts), _convergence(facts)]
+    parts = [_asked(facts), _plan(facts), _convergence(facts), _ridge(facts)]
     if kind_of(facts) in ("axis", "direction"):
         parts.append(_hidden(facts))
     return tag("details", tag("summary", "How this was found"), *parts, class_="how")
@@ -81,6 +81,25 @@ def _convergence(facts: dict) -> Markup | None:
         curve(times, values, "seconds", "objective", "Objective against time", start=0.0),
     ]
     return _part("Convergence", note(f"{words}it ended because: {reason}."), tag("div", *charts, class_="pair"))
+
+
+def _ridge(facts: dict) -> Markup | None:
+    """Draw the error on held-out entries for every strength tried."""
+    path = facts.get("ridge_path")
+    if not path or len(path) < 2:
+        return None
+    best = min(range(len(path)), key=lambda i: path[i][1])
+    words = "Strengths that were tried while fitting, on a tenth of the entries that was held out; "
+    words += f"{readable(path[best][0])} had the least error and was used for all."
+    chart = curve(
+        [math.log10(float(strength)) for strength, _ in path],
+        [float(error) for _, error in path],
+        "log₁₀ of the ridge strength",
+        "held-out error",
+        "Held-out error by ridge strength",
+        mark=(best, readable(path[best][0])),
+    )
+    return _part("Strength of the ridge", note(words), tag("div", chart, class_="pair"))
 
 
 def _hidden(facts: dict) -> Markup | None:

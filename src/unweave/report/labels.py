@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from os.path import commonprefix
 from typing import Any
 
 from unweave.report.markup import plain
@@ -45,7 +44,7 @@ def shortened(names: Iterable[Any], longest: int = WIDEST) -> dict[str, str]:
     texts = list(dict.fromkeys(plain(name) or "(no name)" for name in names))
     cut = {text: middle_cut(text, longest) for text in texts}
     for alike in _alike(cut):
-        start = max(_HEAD + 1, len(commonprefix(alike)) - 4)
+        start = max(_HEAD + 1, _same(alike) - 4)
         for text in alike:
             cut[text] = middle_cut(f"{text[:_HEAD]}…{text[start:]}", longest, tail=0)
     for alike in _alike(cut):
@@ -65,6 +64,11 @@ def middle_cut(text: str, longest: int, tail: int | None = None) -> str:
         return text
     tail = (2 * longest) // 5 if tail is None else tail
     return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def _same(texts: Sequence[str]) -> int:
+    """Count the letters with which all texts begin."""
+    return next((i for i, letters in enumerate(zip(*texts)) if len(set(letters)) > 1), min(map(len, texts)))
 
 
 def _alike(cut: dict[str, str]) -> list[Sequence[str]]:

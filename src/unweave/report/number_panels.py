@@ -1,14 +1,12 @@
-"""Draw why there are so many components: the numbers that were tried, the spectrum, the strengths of the ridge."""
+"""Draw why there are so many components: the numbers that were tried, and the spectrum."""
 
 from __future__ import annotations
-
-import math
 
 from unweave.report.markup import Markup, tag
 from unweave.report.numbers import readable
 from unweave.report.panels import note, section
 from unweave.report.svg import curve, running_total, scree
-from unweave.report.words import noun, whole
+from unweave.report.words import kind_of, noun, whole
 
 # What a score means to somebody who has never heard of it.
 _MEANING = {
@@ -47,9 +45,8 @@ def choice(facts: dict) -> Markup | None:
         counts=True,
         mark=(at, f"{best} taken"),
     )
-    return section(
-        f"Why {best} {noun(facts, best)}?", note(words), tag("div", chart, class_="pair"), note(found["note"])
-    )
+    drawn = tag("div", chart, class_="pair")
+    return section(f"Why {best} {noun(facts, best)}?", note(words), drawn, note(found["note"]))
 
 
 def _choice_words(facts: dict, found: dict, scores: dict[int, float], best: int) -> str:
@@ -75,30 +72,15 @@ def spectrum(facts: dict) -> Markup | None:
         return None
     knee = None if found["knee"] is None or facts.get("choice") else int(found["knee"])
     used, of = int(facts["components"]), str(found["of"])
-    words = (
-        f"Singular values of the table, squared, as shares {of}; from {found['seen']}. Dark columns are in the model."
+    words = f"Singular values of the table, squared, as shares {of}; from {found['seen']}."
+    ours = kind_of(facts) in ("axis", "direction")
+    dark = (
+        f"Dark columns are the {noun(facts, 2)}" if ours else f"{used} are dark, as many as there are {noun(facts, 2)}"
     )
+    words += f" {dark} of the model."
     if knee:
         mean = "" if found.get("centred", True) else " (the first, which is mostly the mean of the rows, left aside)"
         words += f" The curve bends after {knee}{mean}, which is a hint and no rule."
     charts = [scree(found["shares"], knee, used, of), running_total(found["cumulative"], used, of)]
-    return section(f"What each of the {noun(facts, 2)} adds", note(words), tag("div", *charts, class_="pair"))
-
-
-def ridge(facts: dict) -> Markup | None:
-    """Draw the error on held-out entries for every strength tried."""
-    path = facts.get("ridge_path")
-    if not path or len(path) < 2:
-        return None
-    best = min(range(len(path)), key=lambda i: path[i][1])
-    words = "Strengths that were tried while fitting, on a tenth of the entries that was held out; "
-    words += f"{readable(path[best][0])} had the least error and was used for all."
-    chart = curve(
-        [math.log10(float(strength)) for strength, _ in path],
-        [float(error) for _, error in path],
-        "log₁₀ of the ridge strength",
-        "held-out error",
-        "Held-out error by ridge strength",
-        mark=(best, readable(path[best][0])),
-    )
-    return section("Strength of the ridge", note(words), tag("div", chart, class_="pair"))
+    title = f"What each of the {noun(facts, 2)} adds" if ours else "How much there is to find"
+    return section(title, note(words), tag("div", *charts, class_="pair"))

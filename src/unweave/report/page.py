@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.data.atomic import replace_file
-from unweave.report import number_panels, panels, row_panels
+from unweave.report import number_panels, panels, row_panels, state_panels
 from unweave.report.facts import VERSION, gather
 from unweave.report.how import code, how
 from unweave.report.markup import Markup, plain, tag
@@ -22,11 +22,21 @@ from unweave.report.words import against_means, kind_of, noun, summary, whole
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
 _BESIDE = (row_panels.by_label, row_panels.over_time)
 _FOUND = (panels.factors, *_BESIDE, panels.places, number_panels.choice, panels.held_out, panels.matrix,
-          number_panels.spectrum, number_panels.ridge)  # fmt: skip
-_GROUPS = (panels.places, panels.factors, *_BESIDE, number_panels.choice, panels.held_out, panels.matrix)
+          number_panels.spectrum)  # fmt: skip
+_TOPICS = (panels.factors, *_BESIDE, panels.places, number_panels.choice, panels.held_out, panels.matrix)
+_GROUPS = (
+    state_panels.sequence,
+    panels.places,
+    panels.factors,
+    *_BESIDE,
+    number_panels.choice,
+    panels.held_out,
+    panels.matrix,
+)
 _AXES = (panels.factors, panels.places, number_panels.choice, number_panels.spectrum, panels.matrix)
-_COMPLETED = (panels.held_out, panels.factors, panels.matrix, number_panels.choice, number_panels.ridge)
+_COMPLETED = (panels.held_out, panels.factors, panels.matrix, number_panels.choice)
 _BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXES, "factor": _COMPLETED}
+_BY_WHAT |= {"topic": _TOPICS}
 
 
 def render(facts: dict) -> str:
@@ -97,7 +107,7 @@ def headline(facts: dict) -> str:
 
 def _header(facts: dict) -> Markup:
     source = f" · {facts['source']}" if facts.get("source") else ""
-    figures = [(noun(facts, 2), whole(facts["components"]))]
+    figures = [(noun(facts, 2), whole(facts["components"]))] if facts.get("factors") else []
     n, m = facts["shape"]
     figures.append(("table", f"{whole(n)} × {whole(m)}" if n is not None else f"{whole(m)} columns"))
     if facts.get("quality"):

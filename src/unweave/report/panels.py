@@ -58,8 +58,8 @@ def _how_to_read(facts: dict, found: dict) -> str:
         units = any(part.get("units") for part in found["parts"])
         if units:
             return (
-                "The first number is the centre of the group, in the units of the table. Bars and second number: how far "
-                "that is from the mean of all rows, in standard deviations of the column."
+                "The first number is the centre of the group, in the units of the table. Bars and second number: how "
+                "far that is from the mean of all rows, in standard deviations of the column."
             )
         return str(found["against"])
     signed = any(weight < 0 for part in found["parts"] for _, weight in part["top"])
@@ -96,11 +96,8 @@ def _strongest(found: dict, part: dict) -> Markup | None:
     numbers = part.get("numbers") or [None] * len(names)
     picked = [tag("bdi", plain(name), data_row=_row(number)) for name, number in zip(names, numbers)]
     if found["drawn"] == "topics":
-        return tag(
-            "div",
-            tag("p", "Most of it in", class_="seen"),
-            tag("ul", *(tag("li", one) for one in picked), class_="quotes"),
-        )
+        quotes = tag("ul", *(tag("li", one) for one in picked), class_="quotes")
+        return tag("div", tag("p", "Most of it in", class_="seen"), quotes)
     return tag("p", "Strongest in ", join(picked, ", "), class_="seen")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from unweave.report.markup import Markup, plain, tag
 from unweave.report.numbers import percent, readable
 from unweave.report.panels import note, section
-from unweave.report.words import first_number, noun, whole
+from unweave.report.words import first_number, noun, row_word, whole
 
 _ACROSS = 12  # components side by side
 _SPARK = 240, 34
@@ -18,8 +18,8 @@ def finder(facts: dict) -> Markup | None:
     found = facts.get("rows")
     if not found or not found["name"]:
         return None
-    box = tag("input", type="search", placeholder="Find a row by name", aria_label="Find a row by name",
-              autocomplete="off", spellcheck="false")  # fmt: skip
+    words = f"Find {row_word(facts)} by name"
+    box = tag("input", type="search", placeholder=words, aria_label=words, autocomplete="off", spellcheck="false")
     return tag(
         "div",
         box,

@@ -8,7 +8,8 @@ from unweave.report.markup import Markup
 STYLE = Markup(
     """
 :root{--ink:#1b2330;--soft:#505b6b;--paper:#f5f6f8;--card:#fff;--line:#dde2e8;--grid:#e9ecf0;--one:#0072b2;--two:#d55e00;
---c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;--c5:#56b4e9;--c6:#4d4d4d;--tint:#cfe3f1;color-scheme:light dark}
+--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;--c5:#56b4e9;--c6:#4d4d4d;--tint:#cfe3f1;
+color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ebf0;--soft:#aab4c2;--paper:#101317;--card:#191e25;--line:#2d3540;
 --grid:#28303a;--one:#56b4e9;--two:#f0935a;--c0:#4aa3df;--c1:#f0824a;--c2:#2cc197;--c3:#dd95bb;--c4:#f0b93c;--c5:#8fd0f5;
 --c6:#c4c9d0;--tint:#1f4560}.map{filter:invert(1) hue-rotate(180deg);border-color:#d0cac0!important}}
@@ -59,7 +60,8 @@ align-items:start}
 .seen{margin:10px 0 0;font-size:.84rem;color:var(--soft)}
 .chart{width:100%;height:auto;display:block;max-width:600px}
 .chart text{fill:var(--soft);font-size:12px}.chart .axis{font-size:12.5px}
-.chart .mark{fill:var(--ink);font-weight:600;paint-order:stroke;stroke:var(--card);stroke-width:5px;stroke-linejoin:round}
+.chart .mark{fill:var(--ink);font-weight:600;paint-order:stroke;
+stroke:var(--card);stroke-width:5px;stroke-linejoin:round}
 .chart .centre{fill:var(--ink);font-weight:700;font-size:13px;paint-order:stroke;stroke:var(--card);stroke-width:4px;
 stroke-linejoin:round}
 .grid{stroke:var(--grid)}.rule{stroke:var(--soft)}.lead{stroke:var(--ink);stroke-width:.8}
@@ -97,7 +99,9 @@ summary{cursor:pointer;padding:16px 0;font-weight:650}details[open]{padding-bott
 .scroll{overflow:auto;max-height:26rem}.scroll.wide{max-height:none}
 .list th[scope=row]{color:var(--ink);width:auto}.all tr{cursor:pointer}
 thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{position:sticky;top:0;background:var(--card)}
-.answer td:first-child{font-weight:650;white-space:nowrap}.answer td,.answer th{padding-right:20px}
+.answer td:first-child{font-weight:650}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
+.answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
+.lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
 .cross th[scope=row]{color:var(--ink);width:auto}.cross td,.cross thead th{min-width:4.2rem}
 .share{background:linear-gradient(var(--tint),var(--tint)) 0 0/var(--w) 100% no-repeat;
 font-variant-numeric:tabular-nums}
@@ -113,7 +117,8 @@ pre{margin:12px 0 0;padding:14px 16px;background:var(--paper);border:1px solid v
 white-space:pre-wrap;font:.86rem/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 code{font:.9em ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 footer{color:var(--soft);font-size:.84rem;margin-top:28px}
-@media (max-width:560px){main{padding:24px 12px 40px}section{padding:18px 14px;border-radius:10px}th{width:7.5rem}details{padding:0 14px}
+@media (max-width:560px){main{padding:24px 12px 40px}section{padding:18px 14px;border-radius:10px}
+th{width:7.5rem}details{padding:0 14px}
 .finder input{flex:1 1 100%}
 .pictures{grid-template-columns:repeat(auto-fill,minmax(92px,1fr));gap:10px}
 .chart text{font-size:14px}.chart .axis{font-size:14px}}

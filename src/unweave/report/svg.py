@@ -191,14 +191,14 @@ def curve(
     xs, ys = [float(x) for x in xs], [float(y) for y in ys]
     log = min(ys) > 0 and max(ys) > 20 * min(ys)
     margin = 0.0 if log else (0.06 if mark is None else 0.16) * (max(ys) - min(ys))
-    y = (min(ys) / 1.1, max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
+    y = (min(ys) / (1.1 if mark is None else 2.0), max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
     frame = Frame((min(xs) if start is None else start, max(xs)), y, log=log)
     ticks = whole_ticks(*frame.x_range) if counts else nice_ticks(*frame.x_range)
     frame.axes(x_label, y_label + (", log scale" if log else ""), ticks)
     frame.line(xs, ys, dots=len(xs) <= 30)
     if mark is not None:
         peak = 2 * ys[mark[0]] > min(ys) + max(ys)
-        frame.ring(xs[mark[0]], ys[mark[0]], mark[1], above=peak or log)
+        frame.ring(xs[mark[0]], ys[mark[0]], mark[1], above=peak)
     return frame.svg(title)
 
 
@@ -354,6 +354,7 @@ def bars(rows: Sequence[Bar], *, wide: bool = False, cut: dict[str, str] | None 
     numbers = [float(row.number) for row in rows]
     most = max((abs(number) for number in numbers), default=0.0) or 1.0
     signed = any(number < 0 for number in numbers)
+    digits = 2 - math.floor(math.log10(most))  # as many as the largest needs: what is far below is as good as nothing
     cut = shortened(row.name for row in rows if not isinstance(row.name, Markup)) if cut is None else cut
     two = any(row.aside is not None for row in rows)
     items = []
@@ -362,7 +363,7 @@ def bars(rows: Sequence[Bar], *, wide: bool = False, cut: dict[str, str] | None 
         kind = "bar" + (" below" if number < 0 else "") + (" pale" if row.pale else "")
         bar = tag("span", class_=kind, style=f"--w:{share:.1f}%")
         track = tag("span", bar, class_="track signed" if signed else "track")
-        written = row.written if row.written is not None else readable(number)
+        written = row.written if row.written is not None else readable(round(number, digits))
         shown = row.name if isinstance(row.name, Markup) else label(row.name, cut.get(plain(row.name)))
         aside = tag("span", row.aside, class_="value") if two else None
         cells = [shown, track, tag("span", written, class_="value"), aside]

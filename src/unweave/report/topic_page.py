@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from unweave.report.markup import Markup, join, tag
+from unweave.report.numbers import percent
 from unweave.report.page import document
 from unweave.report.panels import note, section
 from unweave.report.topic_map import HEIGHT, SHOWN, STEPS, WIDTH
-from unweave.report.numbers import percent
 from unweave.report.words import whole
 
 _START = 12  # of 20: λ = 0.6, which readers liked best (Sievert and Shirley 2014)

@@ -108,7 +108,7 @@ def look(model: Any, data: Any) -> View | None:
     if hasattr(data, "columns"):
         named.setdefault("columns", None)
         named["columns"] = named["columns"] or [str(name) for name in data.columns]
-    return _with_holes(_numbers(data), np.shape(data), missing, named)
+    return _with_holes(_numbers(data), np.shape(data), None if ranks(model) else missing, named)
 
 
 def _beside(table: NamedTable) -> dict[str, Any]:
@@ -173,6 +173,11 @@ def described(model: Any) -> bool:
 def in_columns(model: Any) -> bool:
     """Tell whether components are rows like those of the table; those of a kernel weigh the rows it was fitted to."""
     return hasattr(model, "components_")
+
+
+def ranks(model: Any) -> bool:
+    """Tell whether a model learned from what was met and what was not, so that what is not stored is a zero."""
+    return hasattr(model, "_interactions")
 
 
 def components_of(model: Any) -> NDArray:

@@ -68,6 +68,12 @@ def seconds(value: Any) -> str:
     return f"{value:.2g} s" if value < 10 else f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
 
 
+def row_word(facts: dict) -> str:
+    """Say what one row of the table is, with its article."""
+    kinds = {"text": "a document", "counts": "a document", "ratings": "a user", "images": "an image"}
+    return kinds.get(str(facts.get("kind")), "a row")
+
+
 def table_words(facts: dict) -> str:
     """Describe the table that was fitted, in a phrase."""
     shape, kind = facts.get("shape"), str(facts.get("kind") or "table")
