@@ -71,7 +71,8 @@ def held_out_facts(model: Any, view: View | None) -> dict:
     """Measure the errors of model and baselines on hidden entries, or give the reason why there are none."""
     own = held_out_errors(model, view)
     if own:
-        return {"scores": [[name, error] for name, error in own.items()], "unit": "Root mean square error", "how": _OWN}
+        scores = [[name.removeprefix("the "), error] for name, error in own.items()]
+        return {"scores": scores, "unit": "Root mean square error", "how": _OWN}
     reason = _why_not(model, view)
     if reason:
         return {"skipped": reason}

@@ -58,8 +58,8 @@ def _how_to_read(facts: dict, found: dict) -> str:
         units = any(part.get("units") for part in found["parts"])
         if units:
             return (
-                "The first number is the centre of the group, in the units of the table. Bars and second number: how "
-                "far that is from the mean of all rows, in standard deviations of the column."
+                f"The first number is the centre of the {noun(facts)}, in the units of the table. Bars and second "
+                "number: how far that is from the mean of all rows, in standard deviations of the column."
             )
         return str(found["against"])
     signed = any(weight < 0 for part in found["parts"] for _, weight in part["top"])

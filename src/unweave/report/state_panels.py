@@ -18,7 +18,7 @@ def sequence(facts: dict) -> Markup | None:
         return None
     last = int(found["runs"][-1][1])
     part = "" if last == int(found["of"]) else f" The first {whole(last)} of {whole(found['of'])} rows are drawn."
-    words = f"From the first row at the left to the last at the right: a lane is filled while its {noun(facts)} holds.{part}"
+    words = f"From the first row at the left to the last at the right; a lane is filled while its {noun(facts)} holds."
     title = f"{noun(facts, 2).capitalize()} in the order of the rows"
     return section(title, note(words + part), _lanes(facts, found, last), _moves(facts, found))
 

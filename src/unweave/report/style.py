@@ -103,6 +103,7 @@ thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{positi
 .answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
 .lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
 .cross th[scope=row]{color:var(--ink);width:auto}.cross td,.cross thead th{min-width:4.2rem}
+.cross td{padding-left:8px}.cross thead th{padding-left:8px}.cross thead th:first-child{padding-left:0}
 .share{background:linear-gradient(var(--tint),var(--tint)) 0 0/var(--w) 100% no-repeat;
 font-variant-numeric:tabular-nums}
 .spark{width:240px;height:34px;display:block}

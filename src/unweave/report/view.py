@@ -211,6 +211,11 @@ def has_names(model: Any, view: View | None) -> bool:
 
 
 def _one_name_per_output(model: Any, names: Any, width: int) -> list[str]:
+    columns = getattr(getattr(getattr(model, "_fitted", None), "layout", None), "columns", None)
+    if columns is not None:  # a model that fills tables of mixed columns, which answers for each level
+        answers = [[f"{c.name} = {level}" for level in c.levels] or [str(c.name)] for c in columns]
+        flat = [name for own in answers for name in own]
+        return flat if len(flat) == width else [f"x{j}" for j in range(width)]
     learned = getattr(model, "_learned", None)
     widths = getattr(getattr(learned, "loss", None), "widths_", None)
     if learned is None or widths is None or len(widths) != len(names) or int(np.sum(widths)) != width:
