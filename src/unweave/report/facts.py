@@ -130,14 +130,16 @@ _PANELS: dict[str, Callable[[_Given], dict | None]] = {
     "sequence": lambda given: sequence_facts(given.model, given.view),
     "by_label": lambda given: label_facts(given.model, given.view),
     "over_time": lambda given: time_facts(given.model, given.view),
-    "matrix": lambda given: matrix_facts(
-        given.model, given.view, ordered_columns=given.facts.get("factors", {}).get("drawn") != "images"
-    ),
+    "matrix": lambda given: matrix_facts(given.model, given.view, _not_pictures(given.facts), given.recipe),
     "held_out": lambda given: held_out_facts(given.model, given.view),
 }
 
 # what compares a table with its prediction, which trees, topics and models in the feature space of a kernel have not
 _OF_PREDICTIONS = ("quality", "matrix", "held_out")
+
+
+def _not_pictures(facts: dict) -> bool:
+    return facts.get("factors", {}).get("drawn") != "images"
 
 
 def _answer(given: _Given) -> dict:

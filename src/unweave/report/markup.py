@@ -63,4 +63,4 @@ def label(value: Any, short: str | None = None) -> Markup:
 
 def lines(text: Any) -> Markup:
     """Write text of several lines, for ``pre``."""
-    return join((clean(line) for line in str(text)[:20_000].splitlines()), "\n")
+    return Markup("\n".join(clean(line) for line in str(text)[:20_000].splitlines()))

@@ -64,7 +64,8 @@ function start(root) {
     const [low, top] = heat.dataset.range.split(' ').map(Number), rows = heat.dataset.rows.split(' ');
     const value = (i, j) => {
       const level = levels.charCodeAt(i * wide + j);
-      return level === 255 ? 'unknown' : Number((low + level * (top - low) / 254).toPrecision(2)).toLocaleString('en');
+      const number = Number((low + level * (top - low) / 254).toPrecision(2));
+      return level === 255 ? 'unknown' : number.toLocaleString('en').replace('-', '\u2212');
     };
     return {heat, rows, wide, high, value, grid: heat.parentElement.querySelector('.names')};
   });

@@ -91,7 +91,8 @@ border:1px solid var(--line);border-radius:8px;padding:6px 12px}
 border-radius:8px;padding:2px 10px;cursor:pointer;max-width:100%;overflow-wrap:anywhere;text-align:left}
 .finder button:hover,.copy:hover{border-color:var(--soft)}.chip{border-color:var(--two)!important}
 [data-row][role=button]{cursor:pointer}.on[data-row]:not(path){background:color-mix(in srgb,var(--two) 22%,transparent)}
-.again h2{display:flex;justify-content:space-between;align-items:center;gap:12px}.copy{font-weight:400}
+.again h2{display:flex;justify-content:space-between;align-items:center;gap:12px}.copy{font-weight:400;
+flex:none;white-space:nowrap}
 .quotes{margin:2px 0 0;padding:0 0 0 1.1em;font-size:.84rem;color:var(--soft)}.quotes li{margin:0 0 4px}
 details{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:0 24px;margin:0 0 20px}
 summary{cursor:pointer;padding:16px 0;font-weight:650}details[open]{padding-bottom:20px}

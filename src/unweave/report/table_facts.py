@@ -178,11 +178,15 @@ def _short(value: float) -> float:
 _ROWS = 140
 _COLUMNS = 160
 _ENTRIES = 6_000_000
+_DEVIATIONS = "standard deviations from the mean"
 _UNLIKE = 10.0  # columns whose spreads differ by more than this are standardised
 
 
-def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict | None:
-    """Draw the table before and after, in the order of dominant components; columns too if `ordered_columns`."""
+def matrix_facts(model: Any, view: View | None, ordered_columns: bool, recipe: Any = None) -> dict | None:
+    """Draw the table before and after, in the order of dominant components; columns too if `ordered_columns`.
+
+    `recipe` says whether the numbers of the table are standard deviations already.
+    """
     if view is None or view.X is None or view.n_columns > _ENTRIES // 8:
         return None
     rows = view.sample(min(_ROWS, _ENTRIES // view.n_columns))
@@ -197,11 +201,12 @@ def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict |
     before = view.dense(rows, columns)
     after = predicted(model, codes)[:, columns]
     how = [f"{len(rows):,} of {view.n_rows:,} rows and {len(columns):,} of {view.n_columns:,} columns"]
-    unit = ""
+    standardised = recipe is not None and recipe.shift is not None and recipe.scale is not None
+    unit = _DEVIATIONS if standardised else ""
     if ordered_columns and view.kind == "table" and not view.sparse and _unlike(before):
         middle, spread, _ = moments(before)
         before, after = (before - middle) / spread, (after - middle) / spread
-        unit = "standard deviations from the mean"
+        unit = _DEVIATIONS
         how.append("each column less its mean, in standard deviations, because their units differ")
     low, high = _range(before)
     how.append("rows in the order of their dominant component" + (", columns too" if ordered_columns else ""))
