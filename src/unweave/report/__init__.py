@@ -8,15 +8,41 @@ order (``choice_facts.py``), and how good the model is (``held_out.py``). :func:
 ``panels.py``, ``number_panels.py``, ``row_panels.py`` and ``state_panels.py`` have the sections, ``how.py`` what is
 folded away, ``svg.py`` the charts, ``png.py`` the pictures; ``words.py``, ``numbers.py`` and ``labels.py`` have
 sentences, numbers and names, ``style.py`` and ``script.py`` what a browser adds. Everything goes through ``markup.py``,
-which escapes what came from outside. ``figure.py`` is for matplotlib, ``card.py`` for notebooks, ``topic_map.py`` and
+which escapes what came from outside. ``figure.py`` is for matplotlib, ``notebook.py`` the card, ``topic_map.py`` and
 ``topic_page.py`` are the map of a model of topics.
 """
 
 from __future__ import annotations
 
-from unweave.report.card import card
-from unweave.report.facts import gather
-from unweave.report.figure import plot
-from unweave.report.page import render, render_all, write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave.report.facts import gather
+    from unweave.report.figure import plot
+    from unweave.report.notebook import card
+    from unweave.report.page import render, render_all, write
 
 __all__ = ["gather", "render", "render_all", "write", "plot", "card"]
+
+# Drawing facts needs nothing of what looking at a model needs, so each name is imported when it is asked for.
+_HOMES = {
+    "gather": "facts",
+    "render": "page",
+    "render_all": "page",
+    "write": "page",
+    "plot": "figure",
+    "card": "notebook",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

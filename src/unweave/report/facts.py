@@ -16,9 +16,8 @@ from unweave.report.markup import plain
 from unweave.report.row_facts import row_facts
 from unweave.report.table_facts import group_facts, matrix_facts, scatter_facts, spectrum_facts
 from unweave.report.view import View, column_names, components_of, described, in_columns, look
-from unweave.report.words import called
+from unweave.report.words import VERSION, called
 
-VERSION = 1
 _MOST_POINTS = 300
 _NAMES = 200
 _ANSWERS = 60  # lines of the table that comes first

@@ -11,13 +11,12 @@ from typing import Any
 
 from unweave.data.atomic import replace_file
 from unweave.report import number_panels, panels, row_panels, state_panels
-from unweave.report.facts import VERSION, gather
 from unweave.report.how import code, how
 from unweave.report.markup import Markup, plain, tag
 from unweave.report.numbers import percent
 from unweave.report.script import SCRIPT, content_policy
 from unweave.report.style import STYLE
-from unweave.report.words import against_means, kind_of, noun, summary, whole
+from unweave.report.words import VERSION, against_means, kind_of, noun, summary, whole
 
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
 _BESIDE = (row_panels.by_label, row_panels.over_time)
@@ -79,6 +78,8 @@ def write(
 
     The page is written beside the target and renamed, so an older report stays whole if anything fails.
     """
+    from unweave.report.facts import gather
+
     target = Path(path)
     page = render(gather(model, data, code=code, asked=asked, recipe=recipe))
     return replace_file(target, lambda name: Path(name).write_text(page, encoding="utf-8"))

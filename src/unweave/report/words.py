@@ -7,6 +7,7 @@ from typing import Any
 
 from unweave.report.numbers import percent
 
+VERSION = 1  # of facts: what is gathered and what is drawn must agree on it
 # What one component is called: singular and plural.
 _NOUNS = {
     noun: (noun, f"{noun}s") for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "component")
