@@ -31,11 +31,12 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
 
     folder, whole = job.folder, True
     _make(folder)
-    code = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
+    more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
+    more["recipe"] = job.recipe
     try:
-        facts = report.gather(job.model, None if hurry else job.ready, **code)
+        facts = report.gather(job.model, None if hurry else job.ready, **more)
     except KeyboardInterrupt:
-        facts, whole = report.gather(job.model, None, **code), False
+        facts, whole = report.gather(job.model, None, **more), False
     extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb, "lines": job.settings.lines}
     extra |= {"answer": asdict(found), "shown": shown(job.model), **job.kept}
     if job.recipe is not None:

@@ -82,7 +82,7 @@ def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[s
     Returns the table, and what the reader was told besides the options.
     """
     table = read_table(settings, speaker)
-    prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), getattr(table, "prose", None))
+    prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), table.prose)
     if prose is None:
         return table, {}
     speaker.note(f"the texts are those of the column {prose!r}")
