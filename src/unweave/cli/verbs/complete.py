@@ -7,6 +7,7 @@ import numpy as np
 from unweave.cli.options import Settings
 from unweave.cli.output import filled_frame, lists_frame, named_frame
 from unweave.cli.say import Speaker
+from unweave.cli.titles import titled
 from unweave.cli.work import Job, asked_count, finish, named, read_line, read_table
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
@@ -46,6 +47,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
     """Complete ratings by matrix completion, with their times where there are any; the best of each user are listed."""
     from unweave import MatrixCompletion
 
+    table, named_items = with_titles(settings, table)
     ready, recipe, prepared = make_ready(settings, speaker, table)
     k = asked_count(settings, ready, min(ready.shape))
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
@@ -54,6 +56,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
         speaker.note("the times of the ratings are used: what people like may drift")
     lines = [
         read_line(settings),
+        *named_items,
         prepared,
         f"model = unweave.MatrixCompletion({k!r}, random_state={settings.seed}, missing={ready.missing!r})",
         f"model.fit(ready{', timestamps=ready.times' if timed else ''})",
@@ -64,6 +67,14 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
     )
     job.later = lambda job: {name: lists_frame(job.model, PREDICTED, "predicted")}
     return job
+
+
+def with_titles(settings: Settings, table: NamedTable) -> tuple[NamedTable, list[str]]:
+    """Name items by their titles, where --titles gives them, and write the Python that does so."""
+    if settings.titles is None:
+        return table, []
+    lines = ["from unweave.cli.titles import titled", f"table = titled(table, {str(settings.titles)!r})"]
+    return titled(table, settings.titles), lines
 
 
 def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
