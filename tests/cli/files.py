@@ -79,7 +79,7 @@ def write_pets(path: Path, seed: int = 0) -> Path:
     for i in range(90):
         kind, kg = [("cat", 4.0), ("dog", 25.0), ("mouse", 0.05)][i % 3]
         weight = "" if i % 11 == 1 else f"{kg * (1 + 0.1 * rng.normal()):.3f}"
-        species = "" if i % 17 == 1 else kind
+        species = "" if i % 17 == 2 else kind
         lines.append(f"{i + 1},{species},{weight},2024-{1 + i % 12:02d}-{1 + i % 28:02d},{('yes', 'no')[i % 2]}")
     return write_lines(path, lines)
 
