@@ -1,6 +1,8 @@
 """``python -m unweave``: the command line."""
 
+import sys
+
 from unweave.cli.main import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

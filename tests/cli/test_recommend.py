@@ -58,4 +58,6 @@ def test_what_cannot_be_answered_is_said(saved, tmp_path, capsys):
     pca = str(unweave.PCA(1).fit(np.random.default_rng(0).normal(size=(5, 3))).save(tmp_path / "p.unweave"))
     assert main(["recommend", pca, "1"]) == 1
     assert "PCA, which does not recommend" in capsys.readouterr().err
-    assert main(["recommend", path]) == 2
+    assert main(["recommend", path, "--json"]) == 0, "a few users as examples"
+    examples = [one["user"] for one in json.loads(capsys.readouterr().out)["recommended"]]
+    assert sorted(examples) == ["7", "8", "9"]

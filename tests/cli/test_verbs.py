@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import signal
 import subprocess
 import time
 
@@ -49,7 +48,7 @@ def test_group_standardises_drops_constants_and_keeps_names(unweave, wine, tmp_p
 def test_k_auto_finds_the_three_wines(unweave, wine):
     answer = json.loads(unweave("group", wine, "--json").stdout)
     assert answer["components"] == 3 and answer["out"] == "wine-group"
-    assert any("silhouette" in note for note in answer["notes"])
+    assert answer["answer"]["chosen"]["by"] == "groups" and max(answer["answer"]["chosen"]["scores"]) > "3"
 
 
 def test_compress_transform_show_report_round(unweave, wine, tmp_path):
@@ -235,22 +234,6 @@ def test_a_new_file_lacking_a_column_is_named(unweave, wine, tmp_path):
     lines = [line.split(",") for line in wine.read_text().splitlines()]
     (tmp_path / "less.csv").write_text("\n".join(",".join(line[:1] + line[2:]) for line in lines) + "\n")
     assert "'alcohol'" in unweave("transform", "wine-compress/model.unweave", "less.csv", expect=1).stderr
-
-
-def test_ctrl_c_keeps_the_best_so_far(tmp_path, rng):
-    """A real SIGINT to the real program while it fits."""
-    np.save(tmp_path / "big.npy", rng.random((20_000, 300)))
-    command = [str(PROGRAM), "explain", "big.npy", "-k", "30", "--max-iter", "100000", "--checkpoint", "run.ckpt"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "run.ckpt").exists() and time.monotonic() < deadline:  # written after the first iteration
-        time.sleep(0.05)
-    time.sleep(0.5)
-    os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0 and "interrupted after" in said and "big-explain/" in said, said
-    model = library.load(tmp_path / "big-explain" / "model.unweave")
-    assert model.components_.shape == (30, 300)
 
 
 def test_help_is_quick_and_has_examples(unweave):

@@ -9,12 +9,14 @@ import scipy.sparse as sp
 
 import unweave
 from unweave.data.named import NamedTable
+from unweave.report.script import SCRIPT
 
-VOID = {"img", "meta", "br"}
+VOID = {"img", "meta", "br", "input"}
 ALLOWED = {
     *("html", "head", "meta", "title", "style", "body", "main", "header", "section", "footer", "div", "p"),
     *("h1", "h2", "h3", "small", "b", "bdi", "span", "code", "pre", "ul", "li", "dl", "dt", "dd", "figure", "img"),
-    *("figcaption", "table", "tbody", "tr", "th", "td", "svg", "path", "line", "rect", "circle", "text", "polyline"),
+    *("figcaption", "table", "thead", "tbody", "tr", "th", "td", "svg", "path", "line", "rect", "circle", "text", "g"),
+    *("details", "summary", "input", "output", "button", "ol", "script"),
 }
 NASTY = [
     "</script><img src=x onerror=alert(1)>",
@@ -61,7 +63,10 @@ class Reader(HTMLParser):
         assert self.open and self.open.pop() == tag, f"</{tag}> does not close what is open"
 
     def handle_data(self, data):
-        self.text.append(data)
+        if self.open and self.open[-1] == "script":
+            assert data == SCRIPT, "a script that is not ours"
+        elif not self.open or self.open[-1] != "style":
+            self.text.append(data)
 
     def handle_comment(self, data):
         raise AssertionError("a page has no comments")
@@ -74,7 +79,7 @@ def read(page: str) -> Reader:
     reader.close()
     assert not reader.open
     page.encode("utf-8")
-    assert "http" not in page and "url(" not in page and "@import" not in page
+    assert "://" not in page and "url(" not in page and "@import" not in page
     return reader
 
 

@@ -11,6 +11,7 @@ import pytest
 import unweave
 from tests.report.pages import blobs, cases, pictures, read
 from unweave import report
+from unweave.report.answer import answer
 
 CASES = list(cases())
 
@@ -68,8 +69,9 @@ def test_drawing_needs_a_fit(pyplot):
         report.plot(unweave.PCA(2))
 
 
-def test_a_card_says_what_happened():
-    model = unweave.NMF(2, random_state=1).fit(blobs())
-    card = report.card(model)
-    assert "random_state=1" in card and "2 components of a table of 60 × 6" in card and "<svg" in card
-    assert str(model.certificate_)[:30] in card
+def test_a_card_says_what_was_found_and_nothing_of_the_optimiser():
+    model = unweave.KMeans(3, random_state=1).fit(blobs())
+    card, told = report.card(model), answer(model)
+    assert "random_state=1" in card and told.headline in card and all(row[0] in card for row in told.rows)
+    assert "iteration" not in card and "objective" not in card and "ended because" not in card
+    assert model._repr_html_() == card

@@ -42,7 +42,7 @@ def page_of(model, data):
 )
 def test_every_clustering_has_the_words_of_groups(model):
     facts, text = page_of(model, NAMED)
-    assert text.strip().startswith("3 groups") and "Rows in each group" in text and "The centres" in text
+    assert text.strip().startswith("60 rows in 3 groups: ") and "Rows in each group" in text and "The centres" in text
     assert "could not be made" not in text and "component 1" not in text.lower()
     assert sum(facts["groups"]["sizes"]) == 60
 
@@ -55,7 +55,8 @@ def test_a_model_of_tomorrow_is_known_by_what_it_has():
 
 def test_states_and_topics():
     _, text = page_of(unweave.HiddenMarkov(3), NAMED)
-    assert text.strip().startswith("3 states") and "Rows in each state" in text and "could not be made" not in text
+    assert "Rows in each state" in text and "States in the order of the rows" in text
+    assert "could not be made" not in text
     facts, text = page_of(unweave.LDA(3), topics())
     assert "Topic 0" in text and "Topic 3" not in text and "of all words" in text
     assert "could not be made" not in text and "Not measured" not in text

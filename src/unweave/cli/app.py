@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
@@ -10,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from unweave import __version__
-from unweave.cli import options
+from unweave.cli import options, synonyms
+from unweave.cli.interrupt import EXIT, Interrupted
 
 app = typer.Typer(
     name="unweave",
@@ -27,8 +29,14 @@ MODELS = "Saved models"
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code; wrong usage is reported here and gives 2."""
+    words = synonyms.understood(arguments)
+    verbs = [command.name or "" for command in app.registered_commands] + ["warmup"]
+    meant = synonyms.suggestion(words[0], verbs) if words else None
+    if meant is not None:
+        print(f"unweave: there is no verb {words[0]!r}; did you mean `unweave {meant}`?", file=sys.stderr)
+        return 2
     try:
-        code = app(args=arguments, prog_name="unweave", standalone_mode=True)
+        code = app(args=words, prog_name="unweave", standalone_mode=True)
     except SystemExit as end:
         code = end.code
     return code if isinstance(code, int) else 0
@@ -38,7 +46,12 @@ def verb(name: str, parameters: dict[str, Any], *, panel: str, summary: str, exa
     """Register ``verbs/<name>.py``: its ``run(settings)`` gets the parameters as :class:`options.Settings`."""
 
     def call(**given: Any) -> None:
-        code = import_module(f"unweave.cli.verbs.{name}").run(options.Settings(verb=name, **given))
+        settings = options.settings_of(name, given)
+        try:
+            code = import_module(f"unweave.cli.verbs.{name}").run(settings)
+        except (KeyboardInterrupt, Interrupted) as end:
+            print(f"unweave: {end or 'interrupted: nothing was written'}", file=sys.stderr)
+            code = EXIT
         raise typer.Exit(code or 0)
 
     kinds = {key: kind for key, (kind, _) in parameters.items()}
@@ -85,28 +98,30 @@ verb(
     examples=["describe wine.csv"],
 )  # fmt: skip
 verb(
-    "plan", options.FILE | options.JOB | options.COUNT | options.READING | options.SPEAKING, panel=JOBS,
+    "plan", options.FILE | options.JOB | options.COUNT | options.READING | options.COLUMNS | options.SPEAKING,
+    panel=JOBS,
     summary="Which method would run on a file, why, and what it would cost.",
     examples=["plan ratings.csv --job complete -k 20"],
 )  # fmt: skip
 verb(
     "compress", options.FILE | options.WORK, panel=JOBS,
     summary="Fewer columns that keep most of the table (PCA, truncated SVD).",
-    examples=["compress wine.csv", "compress counts.mtx -k 50 --out small"],
+    examples=["compress wine.csv", "compress counts.mtx -k 50 --out small", "compress wine.csv --ignore year"],
 )  # fmt: skip
 verb(
-    "complete", options.FILE | options.WORK, panel=JOBS,
-    summary="Fill in what is missing: ratings, or a table with holes.",
+    "complete", options.FILE | options.WORK | options.TITLES, panel=JOBS,
+    summary="Fill in what is missing: holes in a table, or ratings nobody gave.",
     examples=["complete ratings.csv -k 20", "complete holes.csv --out filled"],
 )  # fmt: skip
 verb(
     "group", options.FILE | options.WORK, panel=JOBS,
     summary="Put rows that are alike into groups (k-means).",
-    examples=["group wine.csv -k 3", "group wine.csv -k auto --scale none"],
+    examples=["group wine.csv", "group wine.csv -k 3 --columns alcohol,hue",
+              "group may.csv june.csv --as code=category"],
 )  # fmt: skip
 verb(
     "explain", options.FILE | options.WORK, panel=JOBS,
-    summary="Parts of pictures and tables, topics of texts (NMF).",
+    summary="Parts that pictures, texts and tables are made of (NMF).",
     examples=["explain faces/ -k 20", "explain notes.txt -k 10 --out topics"],
 )  # fmt: skip
 verb(
@@ -115,28 +130,30 @@ verb(
     examples=["topics letters/ -k 20 --out topics", "topics notes.txt -k 10 --lines"],
 )  # fmt: skip
 verb(
-    "segment", options.FILE | options.PICTURE | options.SPEAKING, panel=JOBS,
+    "recommend", options.SOURCE | options.USERS | options.WORK | options.TITLES, panel=JOBS,
+    summary="The best new items for users, from clicks, purchases or ratings, or from a saved model.",
+    examples=["recommend clicks.csv", "recommend ratings.csv ann bob -n 5 --titles films.csv",
+              "recommend clicks-recommend/model.unweave ann bob -n 5"],
+)  # fmt: skip
+verb(
+    "segment", options.ONE_FILE | options.PICTURE | options.FORCE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],
 )  # fmt: skip
 verb(
-    "transform", options.MODEL | options.FILE | options.WRITING | options.READING | options.SPEAKING, panel=MODELS,
+    "transform", options.MODEL | options.FILE | options.WRITING | options.FORCE | options.READING | options.SPEAKING,
+    panel=MODELS,
     summary="Codes (or groups) of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv",
               "transform notes-topics/model.unweave new.txt --lines"],
 )  # fmt: skip
 verb(
-    "recommend", options.MODEL | options.USERS | options.SPEAKING, panel=MODELS,
-    summary="The best items for some users, under a saved model of ratings.",
-    examples=["recommend ratings-complete/model.unweave ann bob -n 5"],
-)  # fmt: skip
-verb(
     "show", options.MODEL | options.TOP | options.SPEAKING, panel=MODELS,
-    summary="A saved model in the terminal: what it is, how good, its components.",
+    summary="The answer of a saved model in the terminal.",
     examples=["show wine-compress/model.unweave"],
 )  # fmt: skip
 verb(
-    "report", options.MODEL | options.PAGE | options.SPEAKING, panel=MODELS,
+    "report", options.MODEL | options.PAGE | options.FORCE | options.SPEAKING, panel=MODELS,
     summary="Write the report of a saved model anew.",
     examples=["report wine-group/model.unweave --out wine.html"],
 )  # fmt: skip

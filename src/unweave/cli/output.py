@@ -8,35 +8,76 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.data.atomic import replace_file
+from unweave.data.atomic import not_written, replace_file
 from unweave.data.named import NamedTable
 from unweave.data.recipe import Recipe
 from unweave.data.storage import as_dense
 
 if TYPE_CHECKING:
     from unweave.cli.work import Job
+    from unweave.report.answer import Answer
 
+_MOST_USERS, _USERS = 100_000, 4096  # listed in all, and at a time
 _TAKEN = {"component", "group", "topic"}  # names of the first column of components.csv
 
 
-def write_files(job: Job, folder: Path) -> list[str]:
-    """Write everything and return the names of the files; each is written whole or not at all."""
+def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[str], bool]:
+    """Write everything and return the names of the files; each is written whole or not at all.
+
+    In a `hurry` the page is made without the table, which it would take long to look at; so it is when Ctrl-C comes
+    while the page is made, and the second answer then is False.
+    """
     from unweave import persist, report
 
+    folder, whole = job.folder, True
+    _make(folder)
+    more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
+    more["recipe"] = job.recipe
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise ValueError(f"--out {folder} is a file; give the name of a folder") from error
-    facts = report.gather(job.model, job.ready, code="\n".join(["import unweave", "", *job.lines]), asked=_asked(job))
+        facts = report.gather(job.model, None if hurry else job.ready, **more)
+    except KeyboardInterrupt:
+        facts, whole = report.gather(job.model, None, **more), False
     extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb, "lines": job.settings.lines}
+    extra |= {"answer": asdict(found), "shown": shown(job.model), **job.kept}
     if job.recipe is not None:
         extra["recipe"] = asdict(job.recipe)
     persist.save(job.model, folder / "model.unweave", extra=extra)
-    write_text(folder / "report.html", report.render(facts))
     tables = tables_of(job)
     for name, frame in tables.items():
         write_frame(folder / name, frame)
-    return ["model.unweave", "report.html", *tables]
+    write_text(folder / "report.html", report.render(facts))
+    return ["model.unweave", "report.html", *tables], whole
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(error, "make the folder", folder) from error
+
+
+KEPT = 40  # columns of each component that are kept for `unweave show`, so that it need not load the model
+
+
+def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
+    """Collect what `unweave show` says besides the answer: of each component the largest columns and their weights."""
+    from unweave.report.numbers import readable
+
+    Z = np.asarray(model.components_, dtype=np.float64)
+    names = names_of(model, Z.shape[1])
+    noun, first = numbered_as(model)
+    best = np.argsort(-np.abs(Z), axis=1, kind="stable")[:, :most]
+    return {
+        "model": type(model).__name__, "components": len(Z), "columns": Z.shape[1], "noun": noun, "first": first,
+        "objective": float(model.objective_), "plan": model.plan_.as_dict(), "plan_words": str(model.plan_),
+        "certificate": {"kind": model.certificate_.kind, "gap": finite(model.certificate_.gap)},
+        "largest": [[[names[j], readable(z[j])] for j in at] for z, at in zip(Z, best, strict=True)],
+    }  # fmt: skip
+
+
+def finite(value: Any) -> float | None:
+    """Make a number fit for JSON, which knows no infinity."""
+    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _asked(job: Job) -> str:
@@ -87,18 +128,44 @@ def groups_frame(model, X, names: list[str]):
 
 
 def filled_frame(model, table: NamedTable):
-    """Fill the holes of a table by a model that gives back the kind of table it was handed."""
-    return named_frame(model.transform(table), table)
+    """Fill the holes of a table, in the columns that the model knows; others stay as they are."""
+    whole = table.frame()
+    names = [str(name) for name in getattr(model, "feature_names_in_", whole.columns)]
+    if names == whole.columns:
+        return named_frame(model.transform(table), table)
+    lost = [name for name in names if name not in whole.columns]
+    if lost:
+        raise ValueError(f"{table.source or 'the table'} lacks columns that the model was fitted to: {lost[0]!r}")
+    filled = model.transform(table.with_(X=whole.select(names), columns=names))
+    return named_frame(whole.with_columns(filled), table)
 
 
 def named_frame(frame, table: NamedTable):
     """Put the names of the rows of a table before a frame, where there are any."""
     import polars
 
+    frame = whole_numbers(frame)
     if table.rows is None:
         return frame
     taken = set(frame.columns)
     return frame.insert_column(0, polars.Series(unique(["row"], taken)[0], table.rows))
+
+
+def whole_numbers(frame):
+    """Write columns of whole numbers as such: 3, not 3.0."""
+    import polars
+
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    whole = [name for name in floats if _are_whole(frame[name])]
+    return frame.with_columns(polars.col(whole).cast(polars.Int64)) if whole else frame
+
+
+def _are_whole(series) -> bool:
+    """Tell whether a column of floats holds whole numbers alone, that an integer can stand for exactly."""
+    known = series.drop_nulls()
+    if not len(known) or not bool(known.is_finite().all()):
+        return False
+    return bool((known.round() == known).all()) and float(known.abs().max()) < 1 << 53
 
 
 def components_frame(job: Job):
@@ -160,6 +227,33 @@ def no_formula(text):
 
     risky = text.str.contains(r"(?s)^[=+\-@\t\r\n].") & ~text.str.contains(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
     return polars.when(risky).then("'" + text).otherwise(text).name.keep()
+
+
+def lists_frame(model: Any, n: int, what: str):
+    """Make a frame of the best new items of every user (of the first 100,000): user, place, item and `what`."""
+    import polars
+
+    from unweave.report.answers.recommended import best_items
+
+    users = np.arange(min(model.seen_.shape[0], _MOST_USERS))
+    columns: dict[str, list] = {"user": [], "place": [], "item": [], what: []}
+    for start in range(0, len(users), _USERS):
+        for one in best_items(model, users[start : start + _USERS], n):
+            columns["user"] += [one["user"]] * len(one["items"])
+            columns["place"] += range(1, len(one["items"]) + 1)
+            columns["item"] += one["items"]
+            columns[what] += one["scores"]
+    schema = {"user": polars.String, "place": polars.Int64, "item": polars.String, what: polars.Float64}
+    return polars.DataFrame(columns, schema=schema)
+
+
+def is_model(path: Path) -> bool:
+    """Tell whether a file is a saved model, by its first bytes: the length of a header, and the header itself."""
+    if path.suffix == ".unweave" or not path.is_file():
+        return path.suffix == ".unweave"
+    with open(path, "rb") as file:
+        head = file.read(10)
+    return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
 
 
 def open_model(path: Path) -> tuple[Any, Recipe | None, dict]:

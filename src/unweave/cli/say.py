@@ -13,10 +13,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave.cli.options import Settings
 
-# Arguments of unweave.read that are options here: messages name them as the reader would type them.
-_ARGUMENTS = "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words"
-_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\S*\w)?")
-_COUNT = re.compile(r"\bn_(?:components|clusters)\b(=?)")
+# Arguments of unweave.read, unweave.prepare and of models that are options here: messages name them as they are typed.
+_ARGUMENTS = (
+    "encoding|limit|format|names|missing|delimiter|dtype|lines|stop_words|min_documents|max_words|scale|columns|ignore|"
+    "max_iter|checkpoint|unknown"
+)
+_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(\[[^\]]*\]|\S*\w'?)?")
+_WORDS = [
+    (re.compile(r"\bn_(?:components|clusters|topics|states)=\s?"), "-k "),
+    (re.compile(r"\bn_(?:components|clusters|topics|states)\b"), "-k"),
+    (re.compile(r"\brandom_state=?"), "--seed "),
+    (re.compile(r"\braise max_iter(?: or tol)?"), "raise --max-iter"),
+    (re.compile(r"\bkinds=\{['\"]?([^'\":]+)['\"]?: ?['\"]?(\w+)['\"]?[^}]*\}"), r"--as \1=\2"),
+    (re.compile(r"\btext=(['\"])(.+?)\1"), r"--as \2=prose"),
+    (re.compile(r"^X (?=is|has|holds|contains|must)"), "the table "),
+    (re.compile(r": give a number$|; raise share$"), "; give -k a number"),
+]
 
 
 class Speaker:
@@ -38,7 +50,7 @@ class Speaker:
 
     def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
         """Draw a small table on stderr by rich; cells are plain text, never markup."""
-        if self.quiet or self.as_json:
+        if self.quiet or self.as_json or not rows:
             return
         from rich.console import Console
         from rich.table import Table
@@ -50,6 +62,16 @@ class Speaker:
         for row in rows:
             drawn.add_row(*(Text(printable(cell)) for cell in row))
         Console(stderr=True).print(drawn)
+
+    def answer(self, found: dict[str, Any]) -> None:
+        """Say what a model has found: its headline, a small table and further sentences."""
+        self.line()
+        self.line(found["headline"])
+        self.table("", found["header"], found["rows"])
+        for line in [*found["lines"], found["certificate"]]:
+            if line:
+                self.line(printable(line))
+        self.line()
 
     def result(self, values: dict[str, Any]) -> None:
         """Print the outcome as JSON on stdout, when asked for."""
@@ -74,20 +96,28 @@ def as_typed(text: str) -> str:
     "say --lines, --encoding 'latin-1' or --stop-words none"
     >>> as_typed("n_clusters=3 by groups; give n_components a number")
     '-k 3 by groups; give -k a number'
+    >>> as_typed("use columns=['a', 'b'], kinds={'when': 'date'} or scale='unit'; raise max_iter or tol")
+    "use --columns a,b, --as when=date or --scale 'unit'; raise --max-iter"
+    >>> as_typed("X is too small (4×2) to hide blocks: give a number")
+    'the table is too small (4×2) to hide blocks; give -k a number'
     """
-    return _ARGUMENT.sub(_option, _COUNT.sub(lambda found: "-k " if found[1] else "-k", text))
+    for pattern, typed in _WORDS:
+        text = pattern.sub(typed, text)
+    return _ARGUMENT.sub(_option, text)
 
 
 def _option(found: re.Match) -> str:
     name, value = found[1].replace("_", "-"), found[2] or ""
     if name == "lines":
         return "--no-lines" if value == "False" else "--lines"
+    if value.startswith("["):
+        value = ",".join(part.strip().strip("'\"") for part in value[1:-1].split(","))
     return f"--{name} {'none' if value == 'None' else value}".rstrip()
 
 
 def printable(text: str) -> str:
     """Replace the control characters of a text that could move the cursor of a terminal."""
-    return "".join(c if c.isprintable() else "�" for c in str(text))
+    return "".join(c if c.isprintable() or c == "\xa0" else "�" for c in str(text))
 
 
 def _plain(value: Any) -> Any:

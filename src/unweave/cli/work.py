@@ -1,22 +1,25 @@
-"""Do what all jobs share: read, prepare, fit, write, and say what was done."""
+"""Do what all jobs share: read, prepare, fit, write, and say what was found."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from unweave.cli.options import READING, Settings
-from unweave.cli.output import write_files
-from unweave.cli.say import Speaker
+from unweave.cli.clock import Clock
+from unweave.cli.interrupt import EXIT, Ending, Interrupted
+from unweave.cli.options import READING, TEXT, WORK, Settings
+from unweave.cli.output import finite, write_files
+from unweave.cli.place import folder_for
+from unweave.cli.say import Speaker, as_typed
 from unweave.data.named import NamedTable
 from unweave.data.recipe import Recipe, prepare
+
+if TYPE_CHECKING:
+    from unweave.report.answer import Answer
 
 
 @dataclass
@@ -32,39 +35,85 @@ class Job:
     lines: list[str] = field(default_factory=list)  # Python that does the same
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
+    also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
+    fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
+    kept: dict[str, Any] = field(default_factory=dict)  # what is saved with the model for `transform`
+    folder: Path = Path()  # where the result goes; known before the fit
 
 
-def read_table(settings: Settings, speaker: Speaker) -> NamedTable:
-    """Read the file as a table and say what was decided."""
+def read_table(settings: Settings, speaker: Speaker, **more: Any) -> NamedTable:
+    """Read the file, or several as one, and say what was decided; `more` goes to the reader."""
+    table = read_quietly(settings, **more)
+    say_table(table, settings, speaker)
+    return table
+
+
+def read_quietly(settings: Settings, **more: Any) -> NamedTable:
+    """Read the file, or several as one; `more` goes to the reader."""
     from unweave.data.readers import read
 
-    table = read(settings.file, **reading(settings))
+    return read(source(settings), **reading(settings), **more)
+
+
+def say_table(table: NamedTable, settings: Settings, speaker: Speaker) -> None:
+    """Say what was read, and what was decided about it."""
     n, m = table.shape
     things = ("document", "word") if table.kind == "text" else ("row", "column")
     sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
-    speaker.line(f"{settings.file}: {sizes} ({table.kind})")
+    speaker.line(f"{named(settings)}: {sizes} ({table.kind})")
     for note in table.notes:
         speaker.note(note)
-    return table
+
+
+def source(settings: Settings) -> Any:
+    """Return what is to be read: one path, or a list of several."""
+    paths = settings.files or [settings.file]
+    return paths[0] if len(paths) == 1 else [str(path) for path in paths]
+
+
+def named(settings: Settings) -> str:
+    """Write the files as they were typed."""
+    return shlex.join(map(str, settings.files or [settings.file]))
+
+
+def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[str, Any]]:
+    """Read a table for a job on texts: a column of prose beside other columns is taken in their place.
+
+    Returns the table, and what the reader was told besides the options.
+    """
+    table = read_quietly(settings)
+    prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), table.prose)
+    if prose is not None:
+        counting = {name: value for name, value in reading(settings).items() if name in TEXT and name != "lines"}
+        table = table.texts(prose, **counting)
+    say_table(table, settings, speaker)
+    return table, {} if prose is None else {"text": prose}
 
 
 def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:
     """Read a table of which most is known; ratings are refused with what to do `instead`."""
     table = read_table(settings, speaker)
+    refuse_ratings(table, settings, instead)
+    return table
+
+
+def refuse_ratings(table: NamedTable, settings: Settings, instead: str) -> None:
+    """Raise for a table of which most is unknown, with what to do `instead`."""
     if table.missing == "zeros":
         raise ValueError(f"{settings.file} holds ratings, most of them unknown: {instead}")
-    return table
 
 
 def ready(
     settings: Settings, speaker: Speaker, table: NamedTable, *, centre: bool = True
 ) -> tuple[NamedTable, Recipe, str]:
     """Prepare the table for a model, say what was decided, and give the recipe and the Python that does the same."""
-    prepared, recipe = prepare(table, scale=settings.scale, centre=centre)
+    more: dict[str, Any] = {"scale": settings.scale} | ({} if centre else {"centre": False})
+    more |= {name: getattr(settings, name) for name in ("columns", "ignore", "kinds") if getattr(settings, name)}
+    prepared, recipe = prepare(table, **more)
     for note in recipe.notes:
         speaker.note(note)
-    more = "" if centre else ", centre=False"
-    return prepared, recipe, f"ready, recipe = unweave.prepare(table, scale={settings.scale!r}{more})"
+    given = ", ".join(f"{name}={value!r}" for name, value in more.items())
+    return prepared, recipe, f"ready, recipe = unweave.prepare(table, {given})"
 
 
 def holes(table: NamedTable) -> str:
@@ -98,32 +147,62 @@ def reading(settings: Settings) -> dict[str, Any]:
     return given
 
 
-def read_line(settings: Settings) -> str:
-    """Write the Python that reads the file the same way."""
-    more = "".join(f", {name}={value!r}" for name, value in reading(settings).items())
-    return f"table = unweave.read({str(settings.file)!r}{more})"
+def read_line(settings: Settings, **told: Any) -> str:
+    """Write the Python that reads the file the same way; `told` is what the reader was told besides the options."""
+    more = "".join(f", {name}={value!r}" for name, value in {**reading(settings), **told}.items())
+    what = source(settings)
+    return f"table = unweave.read({what if isinstance(what, list) else str(what)!r}{more})"
 
 
 def finish(job: Job) -> int:
-    """Fit the model, write the result, and say what came out."""
+    """Fit the model, say what it has found, and write the result; the exit code."""
     speaker, settings = job.speaker, job.settings
+    job.folder = folder_for(settings)
+    clock, interrupted = fit(job)
+    _say_warnings(job)
+    found = say_answer(job)
+    job.extra |= job.also(job) if job.also is not None else {}
+    speaker.line(f"{type(job.model).__name__}, {clock.seconds:.2f} s: {as_typed(job.model.history_.stopped)}")
+    try:
+        files, whole = write_files(job, found, hurry=interrupted)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted while writing: {job.folder}/ may lack files") from None
+    speaker.line(f"{job.folder}/ has {', '.join(files)}")
+    if interrupted or not whole:
+        speaker.note(f"interrupted: {job.folder}/ has what was reached, without what would have taken longer")
+    speaker.result({**summary(job, clock.seconds, files), "headline": found.headline, "answer": found.data})
+    return EXIT if interrupted or not whole else 0
+
+
+def fit(job: Job) -> tuple[Clock, bool]:
+    """Fit the model of a job, and tell how long it took and whether Ctrl-C ended it early."""
+    settings = job.settings
     show_bar = not settings.quiet and not settings.as_json and sys.stderr.isatty()
-    job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar)
+    searching = "; give -k a number to go without a search" if settings.k == "auto" else ""
+    ending = Ending(f"interrupted before there was a model: nothing was written{searching}")
+    job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar, callback=ending.heard)
     if settings.max_iter is not None:
         job.model.set_params(max_iter=settings.max_iter)
-    began = time.perf_counter()
-    with speaker.hearing():
-        job.model.fit(job.ready)
-    seconds = time.perf_counter() - began
-    job.model.set_params(checkpoint=None, verbose=False)
-    say_choice(job)
-    speaker.line(f"{type(job.model).__name__}, {seconds:.2f} s: {job.model.history_.stopped}")
-    speaker.line(f"  {job.model.certificate_}")
-    folder = settings.out or Path(f"{stem(settings.file)}-{settings.verb}")
-    files = write_files(job, folder)
-    speaker.line(f"{folder}/ has {', '.join(files)}")
-    speaker.result(summary(job, seconds, folder, files))
-    return 0
+    with job.speaker.hearing(), ending, Clock() as clock:
+        job.model.fit(job.ready, **job.fit_with)
+    job.model.set_params(checkpoint=None, verbose=False, callback=None)
+    return clock, ending.asked
+
+
+def say_answer(job: Job) -> Answer:
+    """Say what the model has found."""
+    from unweave.report.answer import answer
+
+    found = answer(job.model, job.ready, job.recipe)
+    job.speaker.answer(asdict(found))
+    return found
+
+
+def _say_warnings(job: Job) -> None:
+    """Say what a choice has to add to its number."""
+    choice = getattr(job.model, "choice_", None)
+    if choice is not None and choice.note:
+        job.speaker.note(choice.note)
 
 
 def say_choice(job: Job) -> None:
@@ -142,15 +221,7 @@ def count_of(model: Any) -> int:
     return len(components_of(model))
 
 
-def stem(path: Path) -> str:
-    """Strip a file name of its suffixes."""
-    name = path.resolve().name
-    while "." in name.lstrip(".") and len(Path(name).suffix) <= 9:
-        name = Path(name).stem
-    return name or "table"
-
-
-def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[str, Any]:
+def summary(job: Job, seconds: float, files: list[str]) -> dict[str, Any]:
     """Collect what a program wants to know of a fit."""
     model, certificate = job.model, job.model.certificate_
     return {
@@ -158,17 +229,26 @@ def summary(job: Job, seconds: float, folder: Path, files: list[str]) -> dict[st
         "columns": job.ready.shape[1], "model": type(model).__name__, "components": count_of(model),
         "objective": float(model.objective_), "iterations": int(model.n_iter_), "stopped": model.history_.stopped,
         "certificate": {"kind": certificate.kind, "gap": finite(certificate.gap), "words": str(certificate)},
-        "seconds": round(seconds, 4), "out": str(folder), "files": files, **job.extra,
+        "seconds": round(seconds, 4), "out": str(job.folder), "files": files, **job.extra,
     }  # fmt: skip
 
 
-def finite(value) -> float | None:
-    """Make a number fit for JSON, which knows no infinity."""
-    return float(value) if value is not None and np.isfinite(value) else None
+_NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
 
 
 def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
-    words = ["unweave", settings.verb, str(settings.file)]
-    words += ["-k", str(settings.k)] if settings.k != "auto" else []
+    words = ["unweave", settings.verb, *map(str, settings.files or [settings.file])]
+    usual = Settings(settings.verb)
+    for name in WORK:
+        value = getattr(settings, name)
+        if name in _NOT_TYPED or value == getattr(usual, name):
+            continue
+        if name == "kinds":
+            words += [word for column, kind in value.items() for word in ("--as", f"{column}={kind}")]
+        elif name == "lines":
+            words.append("--lines" if value else "--no-lines")
+        else:
+            option = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            words += [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.report.markup import plain
+from unweave.report.labels import told_apart
 from unweave.report.png import quantise
+from unweave.report.row_facts import row_names
 from unweave.report.view import (
     View,
     are_labels,
@@ -31,10 +32,13 @@ _PICTURE_BYTES = 400_000
 _PIXEL = re.compile(r"(pixel|pix|px|p)?[ _.\-]?\d+([ _.,x\-]\d+)?", re.IGNORECASE)
 
 
-def factor_facts(model: Any, view: View | None) -> dict:
-    """Describe the first components, with all that is needed to draw them."""
+def factor_facts(model: Any, view: View | None, recipe: Any = None) -> dict:
+    """Describe the first components, with all that is needed to draw them.
+
+    `recipe` (see :func:`unweave.prepare`) brings the centres of groups back to the units of the file.
+    """
     Z = components_of(model)
-    shares, names = strengths(model), column_names(model, view)
+    shares, names = strengths(model), told_apart(column_names(model, view))
     shape, why = picture_shape(model, view)
     shown = min(SHOWN, len(Z))
     facts: dict[str, Any] = {"count": len(Z), "shown": shown, "share_of": strength_words(model), "why": why}
@@ -46,15 +50,37 @@ def factor_facts(model: Any, view: View | None) -> dict:
         parts = [{"top": _words(row / max(float(row.sum()), 1e-300), names)} for row in Z[:shown]]
     else:
         facts["drawn"] = "bars"
-        parts = [{"top": _top(row, names, _TOP)} for row in _standing_out(model, Z, view)[:shown]]
-    for i, part in enumerate(parts):
+        shown_weights = _standing_out(model, Z, view)[:shown]
+        parts = [{"top": _top(row, names, _TOP)} for row in shown_weights]
+        units = _in_units(model, Z, recipe)
+        if units is not None:
+            place = {name: j for j, name in enumerate(names)}
+            for part, centre in zip(parts, units):
+                part["units"] = [float(centre[place[name]]) for name, _ in part["top"]]
+            facts["shares"] = [name for name in names if "=" in name and _is_share(units[:, place[name]])]
+    for i, (part, leading) in enumerate(zip(parts, _leading_rows(model, view, shown))):
         part["share"] = None if shares is None else float(shares[i])
-        part["rows"] = _leading_rows(model, view, i)
+        part["rows"], part["numbers"] = [name for _, name in leading], [number for number, _ in leading]
     return {**facts, "parts": parts, "against": _against(model) if facts["drawn"] == "bars" else ""}
 
 
 def _is_grouping(model: Any) -> bool:
     return hasattr(model, "cluster_centers_") or hasattr(model, "labels_")
+
+
+def _in_units(model: Any, Z: NDArray, recipe: Any) -> NDArray | None:
+    """Return the centres of groups in the units of the file; None for components that are no such centres."""
+    if not _is_grouping(model) or not in_columns(model):
+        return None
+    if recipe is None:
+        return np.asarray(Z, dtype=np.float64)
+    restored = np.asarray(recipe.restore(np.asarray(Z, dtype=np.float64)))
+    return restored if restored.shape == Z.shape and restored.dtype.kind == "f" else None
+
+
+def _is_share(values: NDArray) -> bool:
+    """Tell whether numbers can be shares of the rows, as those of the level of a category are."""
+    return bool((values > -1e-6).all() and (values < 1 + 1e-6).all())
 
 
 def _against(model: Any) -> str:
@@ -79,7 +105,7 @@ def _standing_out(model: Any, Z: NDArray, view: View | None) -> NDArray:
 def _top(weights: NDArray, names: list[str], most: int) -> list[list]:
     """Find the strongest columns and their weights, strongest first; columns that play no part are left out."""
     order = np.argsort(-np.abs(weights), kind="stable")[:most]
-    return [[plain(names[j]), float(weights[j])] for j in order if weights[j] != 0]
+    return [[names[j], float(weights[j])] for j in order if weights[j] != 0]
 
 
 def _words(shares: NDArray, names: list[str]) -> list[list]:
@@ -88,14 +114,18 @@ def _words(shares: NDArray, names: list[str]) -> list[list]:
     return [pair for pair in found if pair[1] > 0.01 * found[0][1]]
 
 
-def _leading_rows(model: Any, view: View | None, i: int) -> list[str]:
-    """Name the rows in which component i is strongest."""
+def _leading_rows(model: Any, view: View | None, shown: int) -> list[list[tuple[int, str]]]:
+    """List for each component the rows in which it is strongest, by number and name."""
     codes = getattr(model, "codes_", None)
     if view is None or view.rows is None or codes is None or are_labels(codes) or codes.shape[0] != view.n_rows:
-        return []
-    column = np.asarray(codes[:, i])
-    order = np.argsort(-column, kind="stable")[:_TOP_ROWS]
-    return [plain(view.rows[r], 60) for r in order if column[r] > 0]
+        return [[] for _ in range(shown)]
+    leading = []
+    for i in range(shown):
+        column = np.asarray(codes[:, i])
+        leading.append([int(r) for r in np.argsort(-column, kind="stable")[:_TOP_ROWS] if column[r] > 0])
+    every = np.array(sorted({r for rows in leading for r in rows}), dtype=np.intp)
+    names = dict(zip(every.tolist(), row_names(view, every)))
+    return [[(r, names[r]) for r in rows] for rows in leading]
 
 
 def picture_shape(model: Any, view: View | None) -> tuple[tuple[int, ...] | None, str]:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from unweave.report.choice_facts import choice_facts, label_facts, sequence_facts, time_facts
 from unweave.report.factors import factor_facts
 from unweave.report.held_out import held_out_facts, quality_facts
 from unweave.report.markup import plain
+from unweave.report.row_facts import row_facts
 from unweave.report.table_facts import group_facts, matrix_facts, scatter_facts, spectrum_facts
 from unweave.report.view import View, column_names, components_of, described, in_columns, look
-from unweave.report.words import called
+from unweave.report.words import VERSION, called
 
-VERSION = 1
 _MOST_POINTS = 300
 _NAMES = 200
+_ANSWERS = 60  # lines of the table that comes first
 
 
-def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None) -> dict:
+def gather(
+    model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None, recipe: Any = None
+) -> dict:
     """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
     Parameters
@@ -33,6 +38,9 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
         Python lines that reproduce the model; by default written from the parameters.
     asked : str, optional
         What was asked, in the user's words (a command line, a question).
+    recipe : Recipe, optional
+        What :func:`unweave.prepare` did to the table before the fit: the page then gives centres in the units of the
+        file, and says what was decided.
 
     Examples
     --------
@@ -43,20 +51,30 @@ def gather(model: Any, data: Any = None, *, code: str | None = None, asked: str 
     """
     check_described(model, "asking for a report")
     view = look(model, data)
-    facts = _basics(model, view, asked)
+    facts = _basics(model, view, asked, recipe)
     facts["code"] = plain_lines(code) if code is not None else lines_for(model, view)
     predicts = in_columns(model) and hasattr(model, "inverse_transform")
     for name, collect in _PANELS.items():
         if name in _OF_PREDICTIONS and not predicts:
             continue
         try:
-            found = collect(model, view, facts)
+            found = collect(_Given(model, data, view, recipe, facts))
         except Exception as error:  # one panel that fails must not cost the page
             facts["notes"].append(plain(f"The panel '{name}' could not be made: {error}", 300))
             continue
         if found is not None:
             facts[name] = found
     return _tidy(facts)
+
+
+class _Given(NamedTuple):
+    """Hold what a panel is made from."""
+
+    model: Any
+    data: Any
+    view: View | None
+    recipe: Any
+    facts: dict
 
 
 def check_described(model: Any, before: str) -> None:
@@ -74,7 +92,7 @@ def plain_lines(text: str) -> str:
     return "\n".join(plain(line, 500) for line in str(text).splitlines()[:400])
 
 
-def _basics(model: Any, view: View | None, asked: str | None) -> dict:
+def _basics(model: Any, view: View | None, asked: str | None, recipe: Any) -> dict:
     names = [plain(name) for name in column_names(model, view)[:_NAMES]] if in_columns(model) else []
     certificate = getattr(model, "certificate_", None)
     return {
@@ -82,7 +100,7 @@ def _basics(model: Any, view: View | None, asked: str | None) -> dict:
         "model": type(model).__name__,
         "asked": None if asked is None else plain(asked, 1000),
         "source": "" if view is None else plain(view.source),
-        "reading": [] if view is None else [plain(decision, 300) for decision in view.notes[:20]],
+        "reading": [plain(decision, 300) for decision in _decisions(view, recipe)[:20]],
         "kind": "table" if view is None else view.kind,
         "shape": _shape(model, view),
         "components": len(components_of(model)),
@@ -99,20 +117,48 @@ def _basics(model: Any, view: View | None, asked: str | None) -> dict:
     }
 
 
-_PANELS = {
-    "factors": lambda model, view, facts: factor_facts(model, view),
-    "quality": lambda model, view, facts: quality_facts(model, view),
-    "groups": lambda model, view, facts: group_facts(model, view),
-    "scatter": lambda model, view, facts: scatter_facts(model, view),
-    "spectrum": lambda model, view, facts: spectrum_facts(model, view),
-    "matrix": lambda model, view, facts: matrix_facts(
-        model, view, ordered_columns=facts.get("factors", {}).get("drawn") != "images"
-    ),
-    "held_out": lambda model, view, facts: held_out_facts(model, view),
+_PANELS: dict[str, Callable[[_Given], dict | None]] = {
+    "answer": lambda given: _answer(given),
+    "factors": lambda given: factor_facts(given.model, given.view, given.recipe),
+    "quality": lambda given: quality_facts(given.model, given.view),
+    "groups": lambda given: group_facts(given.model, given.view),
+    "rows": lambda given: row_facts(given.model, given.view),
+    "scatter": lambda given: scatter_facts(given.model, given.view),
+    "choice": lambda given: choice_facts(given.model),
+    "spectrum": lambda given: spectrum_facts(given.model, given.view),
+    "sequence": lambda given: sequence_facts(given.model, given.view),
+    "by_label": lambda given: label_facts(given.model, given.view),
+    "over_time": lambda given: time_facts(given.model, given.view),
+    "matrix": lambda given: matrix_facts(given.model, given.view, _not_pictures(given.facts), given.recipe),
+    "held_out": lambda given: held_out_facts(given.model, given.view),
 }
 
 # what compares a table with its prediction, which trees, topics and models in the feature space of a kernel have not
 _OF_PREDICTIONS = ("quality", "matrix", "held_out")
+
+
+def _not_pictures(facts: dict) -> bool:
+    return facts.get("factors", {}).get("drawn") != "images"
+
+
+def _answer(given: _Given) -> dict:
+    """Keep the answer that terminal, page and card share, as plain text."""
+    from unweave.report.answer import answer
+
+    found = answer(given.model, given.data, given.recipe)
+    return {
+        "headline": plain(found.headline, 300),
+        "header": [plain(title, 100) for title in found.header],
+        "rows": [[plain(cell, 300) for cell in row] for row in found.rows[:_ANSWERS]],
+        "lines": [plain(line, 500) for line in found.lines[:20]],
+        "certificate": plain(found.certificate, 300),
+    }
+
+
+def _decisions(view: View | None, recipe: Any) -> list[str]:
+    """List what was decided while the table was read and prepared, each once."""
+    read = [] if view is None else list(view.notes)
+    return list(dict.fromkeys([*read, *(recipe.notes if recipe is not None else [])]))
 
 
 def _shape(model: Any, view: View | None) -> list[int | None]:

@@ -1,20 +1,20 @@
-"""Show a model without a page: its factors as a matplotlib figure, or a card in a notebook."""
+"""Draw the factors of a model as a matplotlib figure."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unweave.report.factors import factor_facts
-from unweave.report.facts import check_described, shown
-from unweave.report.markup import Markup, plain, tag
+from unweave.report.facts import check_described
+from unweave.report.labels import shortened
+from unweave.report.numbers import percent
 from unweave.report.png import MISSING, levels_of
 from unweave.report.table_facts import group_facts, scatter_facts, spectrum_facts
 from unweave.report.view import look
-from unweave.report.words import amount, called, first_number, noun, percent, whole
+from unweave.report.words import called, first_number, noun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,6 +68,7 @@ class _Top:
     def __init__(self, model: Any, view: Any):
         self.scatter, self.groups = scatter_facts(model, view), group_facts(model, view)
         self.spectrum = spectrum_facts(model, view) if hasattr(model, "singular_values_") else None
+        self.chosen = hasattr(model, "choice_")  # by other means than the bend of the curve
         self.drawn = [one for one in (self.scatter, self.groups, self.spectrum) if one]
 
     def draw(self, box: Any) -> None:
@@ -84,7 +85,7 @@ class _Top:
             axis.bar(range(1, len(shares) + 1), shares, color=_COLOURS[0])
             axis.set(xlabel="component", ylabel=f"% {self.spectrum['of']}")
             axis.xaxis.get_major_locator().set_params(integer=True)
-            if self.spectrum["knee"]:
+            if self.spectrum["knee"] and not self.chosen:
                 axis.axvline(self.spectrum["knee"] + 0.5, color=_BELOW, linestyle="--", linewidth=1)
 
 
@@ -109,7 +110,8 @@ def _picture(axis: Any, picture: dict) -> None:
 
 
 def _bars(axis: Any, top: list) -> None:
-    names = [plain(name, 18).replace("$", r"\$") for name, _ in top]
+    cut = shortened((name for name, _ in top), 18)
+    names = [cut[name].replace("$", r"\$") for name, _ in top]
     weights = [weight for _, weight in top]
     axis.barh(range(len(top)), weights, color=[_COLOURS[0] if weight >= 0 else _BELOW for weight in weights])
     axis.set_yticks(range(len(top)), names, fontsize=7)
@@ -117,82 +119,3 @@ def _bars(axis: Any, top: list) -> None:
     axis.locator_params(axis="x", nbins=4)
     axis.invert_yaxis()
     axis.axvline(0, color="#888888", linewidth=0.6)
-
-
-# Styles are written on the elements and lean on the notebook's own colours, so that light and dark themes both work.
-_BOX = "border:1px solid rgba(128,128,128,.45);border-radius:8px;padding:10px 14px;max-width:640px;line-height:1.45"
-_SOFT = "opacity:.75"
-_CELL = "text-align:left;padding:1px 14px 1px 0;vertical-align:top;border:0;background:none"
-_SPARK = 120, 28
-
-
-def card(model: Any) -> str:
-    """Write the HTML of a model, fitted or not: what was asked, and once fitted what came out.
-
-    Examples
-    --------
-    >>> import unweave
-    >>> "not fitted" in card(unweave.NMF(3))
-    True
-    """
-    fitted = hasattr(model, "components_")
-    title = tag("b", type(model).__name__)
-    state = _state(model) if fitted else "not fitted"
-    head = tag("div", title, " ", tag("span", state, style=_SOFT))
-    body = [_parameters_given(model), _spark(model) if fitted else None, _outcome(model) if fitted else None]
-    return str(tag("div", head, *body, style=_BOX, class_="unweave-card"))
-
-
-def _state(model: Any) -> str:
-    k, m = model.components_.shape
-    k = int(getattr(model, "n_components_", k))
-    codes = getattr(model, "codes_", None)
-    n = codes.shape[0] if codes is not None else getattr(model, "n_samples_", None)
-    size = f"{whole(n)} × {whole(m)}" if n is not None else f"{whole(m)} columns"
-    done = getattr(model, "n_iter_", None)
-    steps = "" if done is None else f", {whole(done)} iteration{'' if done == 1 else 's'}"
-    return f"fitted: {whole(k)} component{'' if k == 1 else 's'} of a table of {size}{steps}"
-
-
-def _parameters_given(model: Any) -> Markup | None:
-    defaults = {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
-    given = model.get_params(deep=False).items()
-    said = [f"{name}={shown(value)}" for name, value in given if shown(value) != shown(defaults.get(name))]
-    words = plain(", ".join(said), 400) or "all parameters at their defaults"
-    return tag("div", tag("code", words, style="background:none"))
-
-
-def _outcome(model: Any) -> Markup | None:
-    plan, history = getattr(model, "plan_", None), getattr(model, "history_", None)
-    rows = [
-        ("method", getattr(plan, "solver", None)),
-        ("objective", None if not hasattr(model, "objective_") else amount(model.objective_)),
-        ("ended because", getattr(history, "stopped", None)),
-        ("how good", None if not hasattr(model, "certificate_") else str(model.certificate_)),
-    ]
-    cells = [
-        tag("tr", tag("th", name, style=f"{_CELL};{_SOFT};font-weight:400"), tag("td", plain(value, 300), style=_CELL))
-        for name, value in rows
-        if value
-    ]
-    return tag("table", tag("tbody", *cells), style="border-collapse:collapse;margin:6px 0 0") if cells else None
-
-
-def _spark(model: Any) -> Markup | None:
-    """Draw the objective's fall as a line as high as a word."""
-    history = getattr(model, "history_", None)
-    if history is None or len(history) < 3:
-        return None
-    values = [float(v) for v in history.objective][:: max(1, len(history) // 100)]
-    low, high = min(values), max(values)
-    if not high - low > 0:
-        return None
-    width, height = _SPARK
-    step = width / (len(values) - 1)
-    points = " ".join(
-        f"{i * step:.1f},{1 + (height - 2) * (high - v) / (high - low):.1f}" for i, v in enumerate(values)
-    )
-    line = tag("polyline", points=points, fill="none", stroke="currentColor", stroke_width="1.5")
-    label = f"objective from {amount(values[0])} to {amount(values[-1])}"
-    drawn = tag("svg", line, viewBox=f"0 0 {width} {height}", width=width, height=height, role="img", aria_label=label)
-    return tag("div", drawn, " ", tag("small", label, style=_SOFT), style="margin-top:4px")

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from unweave.data.hold_out import Hidden, hide, known_csr
 from unweave.data.table import Table
 from unweave.losses import Loss, get_loss
-from unweave.report.view import View, codes_of, components_of, moments, predicted
+from unweave.report.answers.errors import held_out_errors
+from unweave.report.view import View, codes_of, components_of, moments, predicted, ranks
 
 _ENTRIES = 4_000_000
 
@@ -24,6 +25,8 @@ def quality_facts(model: Any, view: View | None) -> dict | None:
     if ratio is not None and hasattr(model, "noise_variance_"):
         return {"share": float(np.sum(ratio)), "of": "the variance", "seen": "every row"}
     loss = loss_of(model)
+    if ranks(model):  # its scores are meant to be ordered, not compared with the table
+        return None
     if view is None or view.X is None or view.n_columns > _ENTRIES or loss is None or not loss.in_data_units:
         return None
     rows = view.sample(max(1, min(view.n_rows, _ENTRIES // view.n_columns)))
@@ -51,6 +54,10 @@ def _explained(model: Any, table: np.ndarray, guess: np.ndarray, every: bool) ->
     }
 
 
+_OWN = (
+    "A tenth of the known entries was held out while the model chose its strengths, and predicted from the rest. "
+    "Less is better."
+)
 _SHARE = 0.1
 _SECONDS = 2.0  # a guard for slow machines; work is counted, so that the same table gives the same score
 _ITERATIONS = 40
@@ -62,6 +69,10 @@ _SPEED = {"gaussian": 1.0, "poisson": 0.8}  # of an iteration, by the noise of t
 
 def held_out_facts(model: Any, view: View | None) -> dict:
     """Measure the errors of model and baselines on hidden entries, or give the reason why there are none."""
+    own = held_out_errors(model, view)
+    if own:
+        scores = [[name.removeprefix("the "), error] for name, error in own.items()]
+        return {"scores": scores, "unit": "Root mean square error", "how": _OWN}
     reason = _why_not(model, view)
     if reason:
         return {"skipped": reason}
@@ -88,6 +99,8 @@ def held_out_facts(model: Any, view: View | None) -> dict:
 def _why_not(model: Any, view: View | None) -> str:
     if view is None:
         return "The data were not at hand, so nothing could be held out."
+    if ranks(model):
+        return "The model ranks what a row has not yet met; it does not predict values."
     if view.X is None:
         return "The columns are of different kinds, which have no error in common."
     if "missing" not in model.get_params(deep=False) or not hasattr(model, "inverse_transform"):

@@ -1,4 +1,7 @@
-"""Make one HTML page from facts, or one page of several reports; the file needs nothing else."""
+"""Make one HTML page from facts, or one page of several reports; the file needs nothing else.
+
+What was learned comes first, then the pictures, then how it was found, folded.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from unweave.data.atomic import replace_file
-from unweave.report import panels
-from unweave.report.facts import VERSION, gather
-from unweave.report.markup import STYLE, Markup, join, lines, tag
-from unweave.report.words import against_means, amount, kind_of, noun, percent, seconds, summary, whole
+from unweave.report import number_panels, panels, row_panels, state_panels
+from unweave.report.how import code, how
+from unweave.report.markup import Markup, plain, tag
+from unweave.report.numbers import percent
+from unweave.report.script import SCRIPT, content_policy
+from unweave.report.style import STYLE
+from unweave.report.words import VERSION, against_means, kind_of, noun, summary, whole
 
 # Which panels a model's page has, in order; what a model has no facts for is left out anyway.
-_FOUND = (panels.factors, panels.places, panels.held_out, panels.matrix, panels.spectrum, panels.ridge)
-_GROUPS = (panels.places, panels.factors, panels.held_out, panels.matrix, panels.spectrum)
-_AXES = (panels.spectrum, panels.factors, panels.places, panels.matrix, panels.held_out)
-_COMPLETED = (panels.held_out, panels.factors, panels.matrix, panels.ridge)
+_BESIDE = (row_panels.by_label, row_panels.over_time)
+_FOUND = (panels.factors, *_BESIDE, panels.places, number_panels.choice, panels.held_out, panels.matrix,
+          number_panels.spectrum)  # fmt: skip
+_TOPICS = (panels.factors, *_BESIDE, panels.places, number_panels.choice, panels.held_out, panels.matrix)
+_GROUPS = (
+    state_panels.sequence,
+    panels.places,
+    panels.factors,
+    *_BESIDE,
+    number_panels.choice,
+    panels.held_out,
+    panels.matrix,
+)
+_AXES = (panels.factors, panels.places, number_panels.choice, number_panels.spectrum, panels.matrix)
+_COMPLETED = (panels.held_out, panels.factors, panels.matrix, number_panels.choice)
 _BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXES, "factor": _COMPLETED}
+_BY_WHAT |= {"topic": _TOPICS}
 
 
 def render(facts: dict) -> str:
@@ -31,11 +49,11 @@ def render(facts: dict) -> str:
     >>> import numpy as np, unweave
     >>> from unweave.report import gather, render
     >>> page = render(gather(unweave.PCA(2).fit(np.random.default_rng(0).random((20, 4)))))
-    >>> page[:15], page.count("<section")
-    ('<!doctype html>', 7)
+    >>> page[:15], page.count("<h1"), page.count("<details")
+    ('<!doctype html>', 1, 1)
     """
     body = story(facts)
-    return document(summary(facts), body)
+    return document(headline(facts), body, SCRIPT)
 
 
 def story(facts: dict) -> list[Markup]:
@@ -47,105 +65,81 @@ def story(facts: dict) -> list[Markup]:
         )
     try:
         found = [panel(facts) for panel in _BY_WHAT.get(kind_of(facts), _FOUND)]
-        rest = [panels.convergence(facts), _plan(facts), _asked(facts), _code(facts)]
-        return [part for part in (_header(facts, summary(facts)), *found, *rest) if part is not None]
+        drawn = [_header(facts), _answer(facts), row_panels.finder(facts), *found, row_panels.rows(facts)]
+        return [part for part in (*drawn, code(facts), how(facts)) if part is not None]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:
         raise ValueError(f"these facts are damaged ({type(error).__name__}: {error}); gather them again") from error
 
 
-def write(model: Any, path: Any, data: Any = None, *, code: str | None = None, asked: str | None = None) -> Path:
+def write(
+    model: Any, path: Any, data: Any = None, *, code: str | None = None, asked: str | None = None, recipe: Any = None
+) -> Path:
     """Write the report of a fitted model to `path` and return the path; arguments as in :func:`gather`.
 
     The page is written beside the target and renamed, so an older report stays whole if anything fails.
     """
+    from unweave.report.facts import gather
+
     target = Path(path)
-    page = render(gather(model, data, code=code, asked=asked))
+    page = render(gather(model, data, code=code, asked=asked, recipe=recipe))
     return replace_file(target, lambda name: Path(name).write_text(page, encoding="utf-8"))
 
 
-def document(title: str, body: Iterable[Markup]) -> str:
-    """Make a whole page around the parts of its body."""
+def document(title: str, body: Iterable[Markup], script: str = "", style: str = "") -> str:
+    """Make a whole page around the parts of its body; nothing but the one `script` may run in it."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=content_policy(script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        Markup(f"<style>{STYLE}</style>"),
+        Markup(f"<style>{STYLE}{style}</style>"),
     )
     main = tag("main", *body, tag("footer", "Made by unweave."))
-    return f"<!doctype html>\n{tag('html', head, tag('body', main), lang='en')}\n"
+    runs = Markup(f"<script>{script}</script>") if script else None
+    return f"<!doctype html>\n{tag('html', head, tag('body', main, runs), lang='en')}\n"
 
 
-def _header(facts: dict, sentence: str) -> Markup:
+def headline(facts: dict) -> str:
+    """Say what was found in one sentence: the answer's own, or one made of older facts."""
+    return plain((facts.get("answer") or {}).get("headline") or "", 300) or summary(facts)
+
+
+def _header(facts: dict) -> Markup:
     source = f" · {facts['source']}" if facts.get("source") else ""
-    figures = [(noun(facts, 2), whole(facts["components"]))]
+    figures = [(noun(facts, 2), whole(facts["components"]))] if facts.get("factors") else []
     n, m = facts["shape"]
     figures.append(("table", f"{whole(n)} × {whole(m)}" if n is not None else f"{whole(m)} columns"))
     if facts.get("quality"):
         figures.append((f"of {facts['quality']['of']} explained", percent(facts["quality"]["share"])))
-    if facts.get("objective") is not None:
-        figures.append(("objective", amount(facts["objective"])))
-    if facts.get("iterations") is not None:
-        figures.append(("iterations", whole(facts["iterations"])))
-    if facts.get("history"):
-        figures.append(("time", seconds(facts["history"]["seconds"][-1])))
-    against = against_means(facts.get("held_out"))
     strip = [tag("div", tag("dt", name), tag("dd", value)) for name, value in figures]
     return tag(
         "header",
         tag("p", f"Report on {facts['model']}{source}", class_="kicker"),
-        tag("h1", sentence),
-        tag("p", against, class_="lede") if against else None,
+        tag("h1", headline(facts)),
+        *(tag("p", line, class_="lede") for line in _ledes(facts)),
         tag("dl", *strip, class_="strip"),
     )
 
 
-def _plan(facts: dict) -> Markup | None:
-    plan, certificate = facts.get("plan") or {}, facts.get("certificate") or {}
-    if not plan and not certificate:
+def _ledes(facts: dict) -> list[str]:
+    """List the sentences below the headline: those of the answer, then how far hidden entries are predicted."""
+    answer = facts.get("answer") or {}
+    lines = [str(line) for line in answer.get("lines") or []]
+    against = "" if lines or kind_of(facts) in ("axis", "direction") else against_means(facts.get("held_out"))
+    return [line for line in (*lines, against, str(answer.get("certificate") or "")) if line]
+
+
+def _answer(facts: dict) -> Markup | None:
+    """Draw the table of the answer."""
+    answer = facts.get("answer") or {}
+    if not answer.get("rows"):
         return None
-    names = (("problem", "problem"), ("solver", "method"), ("codes", "codes"), ("components", "components"))
-    rows = [(title, plan.get(name)) for name, title in (*names, ("start", "start"))]
-    rows += [("because", reason) for reason in plan.get("reasons") or []]
-    rows += [("how good", certificate.get("words")), ("fine print", _bound(certificate))]
-    return panels.section("Plan and certificate", _table([(title, value) for title, value in rows if value]))
-
-
-def _bound(certificate: dict) -> str | None:
-    if certificate.get("kind") not in ("eckart-young", "duality") or certificate.get("lower_bound") is None:
-        return None
-    exact = "" if certificate.get("exact") else ", by estimate"
-    reached, bound = amount(certificate["objective"]), amount(certificate["lower_bound"])
-    return f"The objective is {reached}; none can be below {bound}{exact}."
-
-
-def _asked(facts: dict) -> Markup:
-    rows: list[tuple[Any, Any]] = [("in words", facts["asked"])] if facts.get("asked") else []
-    rows += [(tag("code", name), tag("b", value)) for name, value, changed in facts["parameters"] if changed]
-    rest = [f"{name}={value}" for name, value, changed in facts["parameters"] if not changed]
-    if rest:
-        rows.append(("left as they are", tag("code", ", ".join(rest))))
-    names = facts.get("columns") or []
-    if names:
-        more = int(facts["shape"][1]) - 12
-        shown = join((tag("bdi", str(name)[:60]) for name in names[:12]), ", ")
-        rows.append(("columns", tag("span", shown, f", … and {whole(more)} more" if more > 0 else "")))
-    rows += [("when read", decision) for decision in facts.get("reading") or []]
-    remarks = [panels.note(remark) for remark in facts.get("notes") or []]
-    return panels.section("What was asked", _table(rows), *remarks)
-
-
-def _table(rows: list[tuple[Any, Any]]) -> Markup:
-    return tag(
-        "table", tag("tbody", *(tag("tr", tag("th", name, scope="row"), tag("td", value)) for name, value in rows))
-    )
-
-
-def _code(facts: dict) -> Markup | None:
-    if not facts.get("code"):
-        return None
-    return panels.section("The same again in Python", tag("pre", lines(facts["code"])))
+    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in answer["header"])))
+    lines = [tag("tr", *(tag("td", tag("bdi", plain(cell))) for cell in row)) for row in answer["rows"]]
+    table = tag("div", tag("table", head, tag("tbody", *lines), class_="answer"), class_="scroll wide")
+    return panels.section("What was found", table)
 
 
 def render_all(title: str, reports: Mapping[str, dict]) -> str:
@@ -163,7 +157,7 @@ def render_all(title: str, reports: Mapping[str, dict]) -> str:
     links = [tag("li", tag("a", name, href=f"#part-{i}")) for i, name in enumerate(reports)]
     head = tag("header", tag("h1", title), tag("ul", *links))
     parts = [
-        tag("article", tag("p", name, class_="part"), *story(facts), id=f"part-{i}")
+        tag("article", tag("p", name, class_="name-of-part"), *story(facts), id=f"part-{i}")
         for i, (name, facts) in enumerate(reports.items())
     ]
-    return document(title, [head, *parts])
+    return document(title, [head, *parts], SCRIPT)

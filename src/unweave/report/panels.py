@@ -1,14 +1,18 @@
-"""Draw the sections of a page that show what was found."""
+"""Draw the pictures of a page: components, where rows lie, the table before and after, errors at hidden entries."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from unweave.report.markup import Markup, label, plain, tag
+from unweave.report.labels import shortened
+from unweave.report.markup import Markup, join, label, plain, tag
+from unweave.report.numbers import percent, readable
 from unweave.report.png import data_uri, quantise
-from unweave.report.svg import bars, curve, key, running_total, scatter, scree
-from unweave.report.words import amount, first_number, kind_of, noun, percent, whole
+from unweave.report.svg import Bar, Point, bars, key, scatter
+from unweave.report.words import first_number, kind_of, noun, whole
+
+_LABELS = 26  # names that have room below a heat map
+_NAME = 18  # letters of such a name
 
 
 def section(title: str, *children: Any) -> Markup:
@@ -17,7 +21,11 @@ def section(title: str, *children: Any) -> Markup:
 
 
 def note(text: Any) -> Markup | None:
+    """Write a remark in small print; nothing if there is nothing to say."""
     return tag("p", text, class_="note") if text else None
+
+
+# -- components --------------------------------------------------------------------------------------------------------
 
 
 def factors(facts: dict) -> Markup | None:
@@ -35,8 +43,9 @@ def factors(facts: dict) -> Markup | None:
         words += f" The percentages are shares {found['share_of']}." if shares else ""
         body = _pictures(facts, found)
     else:
-        words = f"{words} {found['against']}".strip() or _how_to_read(facts, found)
-        drawn = [_card(facts, found, i, part) for i, part in enumerate(found["parts"], first_number(facts))]
+        words = f"{words} {_how_to_read(facts, found)}".strip()
+        cut = shortened(name for part in found["parts"] for name, _ in part["top"])
+        drawn = [_card(facts, found, i, part, cut) for i, part in enumerate(found["parts"], first_number(facts))]
         body = tag("div", *drawn, class_="cards")
     title = "The centres" if facts.get("groups") else f"The {name}"
     return section(title, note(words.strip()), body)
@@ -45,25 +54,55 @@ def factors(facts: dict) -> Markup | None:
 def _how_to_read(facts: dict, found: dict) -> str:
     if found["drawn"] == "topics":
         return f"The words with the largest share of each {noun(facts)}."
+    if found["against"]:
+        units = any(part.get("units") for part in found["parts"])
+        if units:
+            return (
+                f"The first number is the centre of the {noun(facts)}, in the units of the table. Bars and second "
+                "number: how far that is from the mean of all rows, in standard deviations of the column."
+            )
+        return str(found["against"])
     signed = any(weight < 0 for part in found["parts"] for _, weight in part["top"])
     both = " Blue columns rise together, orange ones fall as they rise." if signed else ""
     return "The columns with the largest weights." + both
 
 
-def _caption(facts: dict, found: dict, part: dict) -> str | None:
-    return None if part.get("share") is None else f"{percent(part['share'])} {found['share_of']}"
+def _card(facts: dict, found: dict, number: int, part: dict, cut: dict[str, str]) -> Markup:
+    share = part.get("share")
+    caption = None if share is None else tag("small", f"{percent(share)} {found['share_of']}")
+    head = tag("h3", f"{noun(facts).capitalize()} {number}", caption)
+    drawn = _bars_of(found, part)
+    body = bars(drawn, cut=cut) if drawn else note("No column plays a part: this one is empty.")
+    return tag("div", head, body, _strongest(found, part), class_="card")
 
 
-def _card(facts: dict, found: dict, number: int, part: dict) -> Markup:
-    caption = _caption(facts, found, part)
-    head = tag("h3", f"{noun(facts).capitalize()} {number}", None if caption is None else tag("small", caption))
+def _bars_of(found: dict, part: dict) -> list[Bar]:
     rows = [(name, float(weight)) for name, weight in part["top"]]
-    values = [percent(weight) for _, weight in rows] if found["drawn"] == "topics" else None
-    body = bars(rows, values=values) if rows else note("No column plays a part: this one is empty.")
-    strongest = part.get("rows") or []
-    joined = [tag("bdi", plain(name)) if not i else [", ", tag("bdi", plain(name))] for i, name in enumerate(strongest)]
-    flat = [piece for one in joined for piece in (one if isinstance(one, list) else [one])]
-    return tag("div", head, body, tag("p", "Strongest in ", *flat, class_="seen") if flat else None, class_="card")
+    if found["drawn"] == "topics":
+        return [Bar(name, weight, percent(weight)) for name, weight in rows]
+    units = part.get("units")
+    if not units:
+        return [Bar(name, weight) for name, weight in rows]
+    shares = set(found.get("shares") or [])
+    written = [percent(value) if name in shares else readable(value) for (name, _), value in zip(rows, units)]
+    return [Bar(name, weight, text, f"{weight:+.2f}".replace("-", "−")) for (name, weight), text in zip(rows, written)]
+
+
+def _strongest(found: dict, part: dict) -> Markup | None:
+    """Name the rows in which a component is strongest; documents line by line, by the words they begin with."""
+    names = part.get("rows") or []
+    if not names:
+        return None
+    numbers = part.get("numbers") or [None] * len(names)
+    picked = [tag("bdi", plain(name), data_row=_row(number)) for name, number in zip(names, numbers)]
+    if found["drawn"] == "topics":
+        quotes = tag("ul", *(tag("li", one) for one in picked), class_="quotes")
+        return tag("div", tag("p", "Most of it in", class_="seen"), quotes)
+    return tag("p", "Strongest in ", join(picked, ", "), class_="seen")
+
+
+def _row(number: Any) -> int | None:
+    return None if number is None else int(number)
 
 
 def _pictures(facts: dict, found: dict) -> Markup:
@@ -83,12 +122,15 @@ def _pictures(facts: dict, found: dict) -> Markup:
     return tag("div", *out, class_="pictures")
 
 
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
 def places(facts: dict) -> Markup | None:
     """Draw where rows lie, and how large their groups are."""
     found, groups = facts.get("scatter"), facts.get("groups")
     if not found and not groups:
         return None
-    sides = [_scatter(found) if found else None, _sizes(facts, groups) if groups else _names(found)]
+    sides = [_scatter(facts, found) if found else None, _sizes(facts, groups) if groups else _names(found)]
     words = None
     if found:
         all_rows = (
@@ -97,27 +139,39 @@ def places(facts: dict) -> Markup | None:
         words = f"{all_rows}, a sign each."
         if found.get("centres"):
             words += " Numbers stand at the centres; where they would overlap, a line leads to the place."
-    title = _several(facts).capitalize() if groups else "Rows on the first two components"
+    title = _several(facts).capitalize() if groups else f"Rows on the first two {noun(facts, 2)}"
     return section(title, note(words), tag("div", *sides, class_="pair"))
 
 
-def _scatter(found: dict) -> Markup:
-    numbers = [[float(v) for v in found[axis]] for axis in ("x", "y")]
-    group = None if found.get("group") is None else [int(g) for g in found["group"]]
+def _scatter(facts: dict, found: dict) -> Markup:
+    n = len(found["x"])
+    groups = found.get("group") or [0] * n
+    rows = found.get("rows") or [None] * n
+    names = names_of_rows(facts)
+    points = [
+        Point(float(x), float(y), int(group), _row(row), names.get(row, ""))
+        for x, y, group, row in zip(found["x"], found["y"], groups, rows)
+    ]
     centres = [[float(v) for v in centre] for centre in (found.get("centres") or [])]
     axes = [str(axis) for axis in found["axes"]]
-    return tag(
-        "div", scatter(numbers[0], numbers[1], group, axes, centres, f"Scatter of rows on {axes[0]} and {axes[1]}")
-    )
+    return tag("div", scatter(points, axes, centres, f"Scatter of rows on {axes[0]} and {axes[1]}"))
+
+
+def names_of_rows(facts: dict) -> dict[int, str]:
+    """Return the names of the rows that a page knows, by their numbers."""
+    found = facts.get("rows") or {"number": [], "name": []}
+    return {int(number): plain(name) for number, name in zip(found["number"], found["name"])}
 
 
 def _sizes(facts: dict, groups: dict) -> Markup:
     sizes = [int(size) for size in groups["sizes"]]
     total = sum(sizes) or 1
-    rows = [(_signed_name(i, f"{_one(facts)} {i + 1}"), float(size)) for i, size in enumerate(sizes[:30])]
-    values = [f"{whole(size)} ({percent(size / total)})" for size in sizes[:30]]
+    rows = [
+        Bar(_signed_name(i, f"{_one(facts)} {i + 1}"), float(size), f"{whole(size)} ({percent(size / total)})")
+        for i, size in enumerate(sizes[:30])
+    ]
     more = note(f"and {len(sizes) - 30} more {_several(facts)}") if len(sizes) > 30 else None
-    return tag("div", tag("h3", f"Rows in each {_one(facts)}"), bars(rows, values=values, wide=True), more)
+    return tag("div", tag("h3", f"Rows in each {_one(facts)}"), bars(rows, wide=True), more)
 
 
 def _one(facts: dict) -> str:
@@ -140,6 +194,9 @@ def _signed_name(group: int, name: Any) -> Markup:
     return tag("span", key(group), label(name), class_="legend")
 
 
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
 def matrix(facts: dict) -> Markup | None:
     """Draw the table beside what the model makes of it."""
     found = facts.get("matrix")
@@ -147,9 +204,36 @@ def matrix(facts: dict) -> Markup | None:
         return None
     sides = []
     for side, words in (("before", "the table"), ("after", "what the model makes of it")):
-        image = tag("img", src=data_uri(found[side]), alt=f"{words}, as a heat map", class_="map")
-        sides.append(tag("figure", image, tag("figcaption", tag("b", side.capitalize()), f": {words}")))
+        picture = found[side]
+        image = tag("img", src=data_uri(picture), alt=f"{words}, as a heat map", class_="map")
+        heat = tag("div", image, class_="heat", **_pointed_at(found, picture))
+        caption = tag("figcaption", tag("b", side.capitalize()), f": {words}")
+        sides.append(tag("figure", heat, _columns(found), caption))
     return section("The table before and after", note(found["how"]), tag("div", *sides, class_="pair"), _scale(found))
+
+
+def _pointed_at(found: dict, picture: dict) -> dict[str, Any]:
+    """Return what the script needs to name what a reader points at: rows, and the levels behind the colours."""
+    if not found.get("rows"):
+        return {}
+    high, wide = (int(side) for side in picture["size"][:2])
+    return {
+        "data_rows": " ".join(str(int(row)) for row in found["rows"]),
+        "data_size": f"{high} {wide}",
+        "data_levels": picture["levels"],
+        "data_range": f"{float(picture['low']):.6g} {float(picture['high']):.6g}",
+        "data_unit": found.get("unit") or None,
+    }
+
+
+def _columns(found: dict) -> Markup | None:
+    """Name the columns below a heat map: all of them, or as many as have room, evenly spread."""
+    names = [plain(name) for name in found.get("columns") or []]
+    if not names:
+        return None
+    cut, step = shortened(names, _NAME), -(-len(names) // _LABELS)
+    items = [tag("li", tag("bdi", cut[name]) if j % step == 0 else None, title=name) for j, name in enumerate(names)]
+    return tag("ol", *items, class_="names", style=f"--n:{len(names)}")
 
 
 def _scale(found: dict) -> Markup:
@@ -157,74 +241,17 @@ def _scale(found: dict) -> Markup:
 
     low, high = float(found["before"]["low"]), float(found["before"]["high"])
     strip = quantise(np.linspace(low, high, 120)[None], low, high)
-    ends = [amount(low), tag("img", src=data_uri(strip), alt="colour scale", class_="map"), amount(high)]
+    ends = [readable(low), tag("img", src=data_uri(strip), alt="colour scale", class_="map"), readable(high)]
+    unit = f" {found['unit']}" if found.get("unit") else None
     hole = [tag("span", class_="swatch map"), "unknown"] if found.get("holes") else []
-    return tag("div", *ends, *hole, class_="scale")
+    return tag("div", *ends, unit, *hole, class_="scale")
 
 
 def held_out(facts: dict) -> Markup | None:
     """Draw errors on entries that were hidden, against means."""
     found = facts.get("held_out")
-    if not found:
+    if not found or "skipped" in found:
         return None
-    title = "Entries the model had not seen"
-    if "skipped" in found:
-        return section(title, note(f"Not measured. {found['skipped']}"))
     scores = [(name, float(error)) for name, error in found["scores"]]
-    drawn = bars(scores, pale=[i > 0 for i in range(len(scores))], wide=True)
-    return section(title, note(found["how"]), tag("h3", str(found["unit"])), drawn)
-
-
-def spectrum(facts: dict) -> Markup | None:
-    """Draw how much each further component adds."""
-    found = facts.get("spectrum")
-    if not found or not found["shares"]:
-        return None
-    knee = None if found["knee"] is None else int(found["knee"])
-    used, of = int(facts["components"]), str(found["of"])
-    words = f"Singular values of the table, squared, as shares {of}; from {found['seen']}."
-    if knee:
-        mean = "" if found.get("centred", True) else " (the first, which is mostly the mean of the rows, left aside)"
-        words += f" The curve bends after {knee}{mean}."
-    charts = [scree(found["shares"], knee, used, of), running_total(found["cumulative"], used, of)]
-    return section("How many components?", note(words), tag("div", *charts, class_="pair"))
-
-
-def convergence(facts: dict) -> Markup | None:
-    """Draw the objective by iteration and by time."""
-    found = facts.get("history")
-    if not found:
-        return None
-    done = [
-        (i, float(y), float(s))
-        for i, y, s in zip(found["iteration"], found["objective"], found["seconds"])
-        if y is not None and math.isfinite(y)
-    ]
-    title = "Convergence"
-    if len(done) < 2:
-        return section(title, note(f"One step was enough; it ended because: {found['stopped'] or 'done'}."))
-    steps, values, times = zip(*done)
-    words = f"{whole(steps[-1])} iterations in {amount(times[-1])} s; it ended because: {found['stopped'] or 'done'}."
-    charts = [
-        curve(steps, values, "iteration", "objective", "Objective after each iteration", counts=True),
-        curve(times, values, "seconds", "objective", "Objective against time", start=0.0),
-    ]
-    return section(title, note(words), tag("div", *charts, class_="pair"))
-
-
-def ridge(facts: dict) -> Markup | None:
-    """Draw the error on held-out entries for every strength tried."""
-    path = facts.get("ridge_path")
-    if not path or len(path) < 2:
-        return None
-    best = min(path, key=lambda pair: pair[1])
-    words = "Strengths that were tried while fitting, on a tenth of the entries that was held out; "
-    words += f"{amount(best[0])} had the least error and was used for all."
-    chart = curve(
-        [math.log10(float(strength)) for strength, _ in path],
-        [float(error) for _, error in path],
-        "log₁₀ of the ridge strength",
-        "held-out error",
-        "Held-out error by ridge strength",
-    )
-    return section("Strength of the ridge", note(words), tag("div", chart, class_="pair"))
+    drawn = bars([Bar(name, error, pale=i > 0) for i, (name, error) in enumerate(scores)], wide=True)
+    return section("Entries the model had not seen", note(found["how"]), tag("h3", str(found["unit"])), drawn)

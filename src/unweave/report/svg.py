@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from unweave.report.markup import Markup, label, tag
-from unweave.report.words import amount, superscript
+from unweave.report.labels import shortened
+from unweave.report.markup import Markup, label, plain, tag
+from unweave.report.numbers import readable
+from unweave.report.words import superscript
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -147,11 +149,18 @@ class Frame:
         for x, y in points if dots else []:
             self.draw("circle", cx=x, cy=y, r=3, class_="dot")
 
-    def svg(self, title: str) -> Markup:
+    def ring(self, x: float, y: float, words: str, above: bool = False) -> None:
+        """Ring a point of a line, with words below or above it."""
+        at, height = self.x(x), self.y(y)
+        self.draw("circle", cx=at, cy=height, r=6, class_="ring")
+        right = at > 0.7 * WIDTH
+        aside = at + (-4 if right else 4)
+        self.write(words, aside, height + (-13 if above else 24), "mark", "end" if right else "start")
+
+    def svg(self, title: str, class_: str = "chart") -> Markup:
         """Draw the chart, named for those who cannot see it."""
-        return tag(
-            "svg", *self.elements, viewBox=f"0 0 {WIDTH} {self.height}", role="img", aria_label=title, class_="chart"
-        )
+        box = f"0 0 {WIDTH} {self.height}"
+        return tag("svg", *self.elements, viewBox=box, role="img", aria_label=title, class_=class_)
 
 
 def _wide(low: float, high: float) -> tuple[float, float]:
@@ -172,19 +181,24 @@ def curve(
     *,
     counts: bool = False,
     start: float | None = None,
+    mark: tuple[int, str] | None = None,
 ) -> Markup:
     """Draw a line chart; the vertical axis is logarithmic when the values span more than a factor of twenty.
 
-    `counts` keeps the ticks below to whole numbers, `start` is where that axis begins.
+    `counts` keeps the ticks below to whole numbers, `start` is where that axis begins; `mark` rings one of the points,
+    by its place, and writes a word beside it.
     """
     xs, ys = [float(x) for x in xs], [float(y) for y in ys]
     log = min(ys) > 0 and max(ys) > 20 * min(ys)
-    margin = 0.0 if log else 0.06 * (max(ys) - min(ys))
-    y = (min(ys) / 1.1, max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
+    margin = 0.0 if log else (0.06 if mark is None else 0.16) * (max(ys) - min(ys))
+    y = (min(ys) / (1.1 if mark is None else 2.0), max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
     frame = Frame((min(xs) if start is None else start, max(xs)), y, log=log)
     ticks = whole_ticks(*frame.x_range) if counts else nice_ticks(*frame.x_range)
     frame.axes(x_label, y_label + (", log scale" if log else ""), ticks)
     frame.line(xs, ys, dots=len(xs) <= 30)
+    if mark is not None:
+        peak = 2 * ys[mark[0]] > min(ys) + max(ys)
+        frame.ring(xs[mark[0]], ys[mark[0]], mark[1], above=peak)
     return frame.svg(title)
 
 
@@ -203,7 +217,7 @@ def scree(shares: Sequence[float], knee: int | None, used: int | None, of: str) 
         at = frame.x(knee + 0.5)
         frame.draw("line", x1=at, x2=at, y1=float(_TOP - 4), y2=base, class_="knee")
         right = at > WIDTH * 0.7
-        frame.write(f"knee after {knee}", at + (-6 if right else 6), _TOP + 6, "mark", "end" if right else "start")
+        frame.write(f"bends after {knee}", at + (-6 if right else 6), _TOP + 6, "mark", "end" if right else "start")
     return frame.svg(f"Share {of} of each component" + (f"; the curve bends after {knee}" if knee else ""))
 
 
@@ -217,10 +231,7 @@ def running_total(shares: Sequence[float], used: int | None, of: str) -> Markup:
     )
     frame.line(range(1, n + 1), shares, dots=n <= 30)
     if used is not None and 1 <= used <= n:
-        frame.draw("circle", cx=frame.x(used), cy=frame.y(shares[used - 1]), r=6, class_="ring")
-        anchor = "end" if used > 0.75 * n else "start"
-        aside = frame.x(used) + (-4 if anchor == "end" else 4)
-        frame.write(f"{used}: {shares[used - 1]:.0f} %", aside, frame.y(shares[used - 1]) + 24, "mark", anchor)
+        frame.ring(used, shares[used - 1], f"{used}: {shares[used - 1]:.0f} %")
     return frame.svg(f"Share {of} that the first components reach together")
 
 
@@ -263,30 +274,40 @@ def key(group: int) -> Markup:
     return tag("svg", path, viewBox="0 0 14 14", class_="key", aria_hidden="true")
 
 
-def scatter(
-    xs: Sequence[float],
-    ys: Sequence[float],
-    groups: Sequence[int] | None,
-    axes: Sequence[str],
-    centres: Sequence[Sequence[float]],
-    title: str,
-) -> Markup:
-    """Draw dots, one path per group; numbers at the centres, moved apart where they would overlap."""
-    all_x, all_y = [*xs, *(c[0] for c in centres)], [*ys, *(c[1] for c in centres)]
-    frame = Frame(_padded(all_x), _padded(all_y), height=_SCATTER_HEIGHT)
+class Point(NamedTuple):
+    """Hold one row of a scatter: where it lies, its group, and, where these are known, its number and name."""
+
+    x: float
+    y: float
+    group: int = 0
+    row: int | None = None
+    name: str = ""
+
+
+def scatter(points: Sequence[Point], axes: Sequence[str], centres: Sequence[Sequence[float]], title: str) -> Markup:
+    """Draw a sign for each row, which bears its name; numbers at the centres, moved apart where they would overlap."""
+    frame = Frame(
+        _padded([*(p.x for p in points), *(c[0] for c in centres)]),
+        _padded([*(p.y for p in points), *(c[1] for c in centres)]),
+        height=_SCATTER_HEIGHT,
+    )
     frame.axes(axes[0], axes[1], nice_ticks(*frame.x_range))
-    members: dict[int, list[str]] = {}
-    for i, (x, y) in enumerate(zip(xs, ys)):
-        group = 0 if groups is None else groups[i]
-        members.setdefault(group, []).append(marker(look_of(group)[1], frame.x(x), frame.y(y)))
-    for group in sorted(members):
-        frame.draw("path", d="".join(members[group]), class_=f"dots c{look_of(group)[0]}")
+    signs = [_sign(frame, point) for point in sorted(points, key=lambda point: point.group)]
+    frame.elements.append(tag("g", *signs, class_="dots"))
     places = [(frame.x(x), frame.y(y)) for x, y in centres]
     for number, ((x, y), (to_x, to_y)) in enumerate(zip(places, apart(places)), 1):
         if math.hypot(to_x - x, to_y - y) > 9:
             frame.draw("line", x1=x, y1=y, x2=to_x, y2=to_y, class_="lead")
         frame.write(str(number), to_x, to_y + 4.5, "centre")
-    return frame.svg(title)
+    frame.elements.append(tag("text", class_="flag"))  # what the script copies to name rows that are marked
+    return frame.svg(title, class_="chart scatter")
+
+
+def _sign(frame: Frame, point: Point) -> Markup:
+    colour, shape = look_of(point.group)
+    named = tag("title", point.name) if point.name else None
+    d = marker(shape, frame.x(point.x), frame.y(point.y))
+    return tag("path", named, d=d, class_=f"c{colour}", data_row=point.row)
 
 
 def apart(places: Sequence[tuple[float, float]], wide: float = 20.0, high: float = 16.0) -> list[tuple[float, float]]:
@@ -314,27 +335,37 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def bars(
-    rows: Sequence[tuple[Any, float]],
-    *,
-    values: Sequence[str] | None = None,
-    pale: Sequence[bool] | None = None,
-    wide: bool = False,
-) -> Markup:
-    """Draw one bar for each (name, number); from the middle, in two colours, when numbers of both signs occur.
+class Bar(NamedTuple):
+    """Hold one bar: its name (or what stands there), its number, how that is written, and further words beside it."""
 
-    `values` replaces the numbers as written, `pale` draws bars that are only there to compare with.
+    name: Any
+    number: float
+    written: str | None = None
+    aside: str | None = None
+    pale: bool = False
+    row: int | None = None
+
+
+def bars(rows: Sequence[Bar], *, wide: bool = False, cut: dict[str, str] | None = None) -> Markup:
+    """Draw bars; from the middle, in two colours, when numbers of both signs occur.
+
+    `cut` are labels of names that are too long; by default the names are told apart from each other.
     """
-    numbers = [float(number) for _, number in rows]
+    numbers = [float(row.number) for row in rows]
     most = max((abs(number) for number in numbers), default=0.0) or 1.0
     signed = any(number < 0 for number in numbers)
+    digits = 2 - math.floor(math.log10(most))  # as many as the largest needs: what is far below is as good as nothing
+    cut = shortened(row.name for row in rows if not isinstance(row.name, Markup)) if cut is None else cut
+    two = any(row.aside is not None for row in rows)
     items = []
-    for i, ((name, _), number) in enumerate(zip(rows, numbers)):
+    for row, number in zip(rows, numbers):
         share = min(100.0, 100 * abs(number) / most) / (2 if signed else 1)
-        kind = "bar" + (" below" if number < 0 else "") + (" pale" if pale is not None and pale[i] else "")
+        kind = "bar" + (" below" if number < 0 else "") + (" pale" if row.pale else "")
         bar = tag("span", class_=kind, style=f"--w:{share:.1f}%")
         track = tag("span", bar, class_="track signed" if signed else "track")
-        written = values[i] if values is not None else amount(number)
-        shown = name if isinstance(name, Markup) else label(name)
-        items.append(tag("li", shown, track, tag("span", written, class_="value")))
-    return tag("ul", *items, class_="bars wide" if wide else "bars")
+        written = row.written if row.written is not None else readable(round(number, digits))
+        shown = row.name if isinstance(row.name, Markup) else label(row.name, cut.get(plain(row.name)))
+        aside = tag("span", row.aside, class_="value") if two else None
+        cells = [shown, track, tag("span", written, class_="value"), aside]
+        items.append(tag("li", *cells, data_row=row.row))
+    return tag("ul", *items, class_="bars" + (" wide" if wide else "") + (" two" if two else ""))

@@ -7,9 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.report.labels import told_apart
 from unweave.report.markup import plain
 from unweave.report.png import quantise
-from unweave.report.view import View, are_labels, codes_of, components_of, in_columns, moments, predicted
+from unweave.report.row_facts import drawn_rows
+from unweave.report.view import (
+    View,
+    are_labels,
+    codes_of,
+    column_names,
+    components_of,
+    in_columns,
+    moments,
+    predicted,
+    strength_words,
+    strengths,
+)
+from unweave.report.words import called
 from unweave.select.curves import knee
 
 _MOST_SHARES = 50
@@ -76,8 +90,6 @@ def clear_knee(shares: NDArray) -> int | None:
     return at if at > 0 and 1 - at / (n - 1) - height > 0.1 else None
 
 
-_POINTS = 1500
-_PLACED_ENTRIES = 6_000_000
 _GROUPS = 20
 
 
@@ -98,13 +110,13 @@ def scatter_facts(model: Any, view: View | None) -> dict | None:
     """Place rows on two principal axes of the table, or on the first two components where these are such axes."""
     if view is None or view.X is None or min(view.n_rows, view.n_columns) < 2:
         return None
-    rows = view.sample(max(2, min(_POINTS, _PLACED_ENTRIES // view.n_columns)))
+    rows = drawn_rows(view)
     grouped = hasattr(model, "labels_") or are_labels(getattr(model, "codes_", None))
     if not grouped:
         return _on_components(model, view, rows)
     group = codes_of(model, view, rows).argmax(axis=1)
     points, centres, shares = _project(view, rows, components_of(model))
-    facts = _points(points, group, len(rows), view.n_rows)
+    facts = _points(points, group, rows, view.n_rows)
     facts["axes"] = [f"principal axis {i + 1} ({100 * share:.0f} % of the variance)" for i, share in enumerate(shares)]
     facts["centres"] = [[_short(x), _short(y)] for x, y in centres[:100]]
     return facts
@@ -115,8 +127,10 @@ def _on_components(model: Any, view: View, rows: NDArray) -> dict | None:
     if codes.shape[1] < 2 or not hasattr(model, "singular_values_"):
         return None
     group, names = _labelled(view, rows)
-    facts = _points(np.asarray(codes[:, :2], dtype=np.float64), group, len(rows), view.n_rows)
-    facts["axes"] = ["component 1", "component 2"]
+    facts = _points(np.asarray(codes[:, :2], dtype=np.float64), group, rows, view.n_rows)
+    shares = strengths(model)
+    ends = ["", ""] if shares is None else [f" ({100 * share:.0f} % {strength_words(model)})" for share in shares[:2]]
+    facts["axes"] = [f"{called(model)} {i + 1}{end}" for i, end in enumerate(ends)]
     return {**facts, "names": names}
 
 
@@ -145,12 +159,13 @@ def _project(view: View, rows: NDArray, centres: NDArray) -> tuple[NDArray, NDAr
     return np.asarray(part @ axes) - mean @ axes, centres @ axes - mean @ axes, shares
 
 
-def _points(points: NDArray, group: NDArray | None, drawn: int, of: int) -> dict:
+def _points(points: NDArray, group: NDArray | None, rows: NDArray, of: int) -> dict:
     return {
+        "rows": rows.tolist(),
         "x": [_short(x) for x in points[:, 0]],
         "y": [_short(y) for y in points[:, 1]],
         "group": None if group is None else [int(g) for g in group],
-        "drawn": drawn,
+        "drawn": len(rows),
         "of": of,
     }
 
@@ -163,11 +178,15 @@ def _short(value: float) -> float:
 _ROWS = 140
 _COLUMNS = 160
 _ENTRIES = 6_000_000
+_DEVIATIONS = "standard deviations from the mean"
 _UNLIKE = 10.0  # columns whose spreads differ by more than this are standardised
 
 
-def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict | None:
-    """Draw the table before and after, in the order of dominant components; columns too if `ordered_columns`."""
+def matrix_facts(model: Any, view: View | None, ordered_columns: bool, recipe: Any = None) -> dict | None:
+    """Draw the table before and after, in the order of dominant components; columns too if `ordered_columns`.
+
+    `recipe` says whether the numbers of the table are standard deviations already.
+    """
     if view is None or view.X is None or view.n_columns > _ENTRIES // 8:
         return None
     rows = view.sample(min(_ROWS, _ENTRIES // view.n_columns))
@@ -178,12 +197,16 @@ def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict |
     order = _by_component(codes[:, : len(Z)] * np.linalg.norm(Z, axis=1))
     rows, codes = rows[order], codes[order]
     columns = _chosen_columns(view, Z, ordered_columns)
+    names = told_apart(column_names(model, view))
     before = view.dense(rows, columns)
     after = predicted(model, codes)[:, columns]
     how = [f"{len(rows):,} of {view.n_rows:,} rows and {len(columns):,} of {view.n_columns:,} columns"]
+    standardised = recipe is not None and recipe.shift is not None and recipe.scale is not None
+    unit = _DEVIATIONS if standardised else ""
     if ordered_columns and view.kind == "table" and not view.sparse and _unlike(before):
         middle, spread, _ = moments(before)
         before, after = (before - middle) / spread, (after - middle) / spread
+        unit = _DEVIATIONS
         how.append("each column less its mean, in standard deviations, because their units differ")
     low, high = _range(before)
     how.append("rows in the order of their dominant component" + (", columns too" if ordered_columns else ""))
@@ -193,6 +216,9 @@ def matrix_facts(model: Any, view: View | None, ordered_columns: bool) -> dict |
         "after": quantise(after, low, high),
         "how": "; ".join(how) + ("; grey is unknown." if holes else "."),
         "holes": holes,
+        "rows": rows.tolist(),
+        "columns": [names[j] for j in columns] if ordered_columns else [],
+        "unit": unit,
     }
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 from unweave.report.markup import Markup, join, tag
+from unweave.report.numbers import percent
 from unweave.report.page import document
 from unweave.report.panels import note, section
 from unweave.report.topic_map import HEIGHT, SHOWN, STEPS, WIDTH
-from unweave.report.words import percent, whole
+from unweave.report.words import whole
 
 _START = 12  # of 20: λ = 0.6, which readers liked best (Sievert and Shirley 2014)
 
@@ -22,14 +23,12 @@ def render_topic_map(facts: dict) -> str:
     header = tag("header", tag("p", f"Topic map of {facts['model']}{source}", class_="kicker"), tag("h1", title))
     both = tag("div", _drawn_map(facts, first), _words_panel(), class_="both")
     body = [
-        Markup(f"<style>{TOPIC_STYLE}</style>"),
         header,
         section("Topics and their words", _help(), both),
         section("All topics", _table_of_topics(facts)),
         _data(facts),
-        Markup(f"<script>{SCRIPT}</script>"),
     ]
-    return document(title, body)
+    return document(title, body, SCRIPT, TOPIC_STYLE)
 
 
 def _title(facts: dict) -> str:
@@ -85,7 +84,6 @@ def _circle(facts: dict, t: int, on: bool) -> Markup:
 def _words_panel() -> Markup:
     """Draw the panel beside the map; the script fills in the topic and its words."""
     slider = tag("input", id="lambda", type="range", min=0, max=STEPS, step=1, value=_START, aria_label="Relevance λ")
-    slider = Markup(slider.removesuffix("</input>"))
     return tag(
         "div",
         tag("h3", tag("span", "Topic", id="which"), tag("small", "", id="share"), aria_live="polite"),
@@ -150,6 +148,7 @@ padding:3px 12px;cursor:pointer}.tools button:hover{border-color:var(--soft)}
 .ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.8rem;margin:-8px 0 14px}
 .both .bars{gap:2px;min-height:660px;align-content:start}
 .both .bars li{grid-template-columns:minmax(0,8.5rem) minmax(40px,1fr) 3.9rem;border-radius:4px;min-height:20px}
+.both .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .both .bars li:hover,.both .bars li:focus-visible{background:var(--paper)}.both .track{height:14px}
 .both .bar.inner{background:var(--two);top:3px;bottom:3px}.both .bar.pale{background:var(--soft);opacity:.32}
 .sign{display:inline-block;width:22px;height:8px;border-radius:2px;background:var(--two);margin:0 6px 1px 0}

@@ -14,13 +14,16 @@ from unweave.data.named import NamedTable
 from unweave.data.storage import as_dense, is_array
 from unweave.data.table import is_blocks
 
+POOL = 1500  # rows of a large table that its pictures share
+
 
 @dataclass(frozen=True)
 class View:
     """Hold a table to look at. `X` is None when some columns are not numbers.
 
     `unstored` says that what a sparse table does not store is unknown; `part` that these are only the first rows of
-    more; `mask` is True where entries are unknown beyond the NaN in X.
+    more; `mask` is True where entries are unknown beyond the NaN in X. `labels`, `times` and `quotes` (how documents
+    begin) are one for each row.
     """
 
     X: Any
@@ -36,6 +39,10 @@ class View:
     unstored: bool = False
     part: bool = False
     mask: NDArray | None = None
+    times: NDArray | None = None
+    quotes: list[str] | None = None
+    label_name: str = "label"
+    time_name: str = "time"
 
     @property
     def sparse(self) -> bool:
@@ -49,10 +56,15 @@ class View:
         return self.sparse or not bool(np.isnan(self.X).any())
 
     def sample(self, most: int, seed: int = 0) -> NDArray[np.intp]:
-        """Draw at most `most` rows by number, at random and in order; always the same ones."""
+        """Draw at most `most` rows by number, at random and in order.
+
+        Always the same ones, and a small sample is part of a larger one up to `POOL`: a row that is marked in one
+        picture is then found in the others.
+        """
         if most >= self.n_rows:
             return np.arange(self.n_rows)
-        return np.sort(np.random.default_rng(seed).choice(self.n_rows, most, replace=False))
+        drawn = np.random.default_rng(seed).choice(self.n_rows, min(self.n_rows, max(most, POOL)), replace=False)
+        return np.sort(drawn[:most])
 
     def fullest_columns(self, most: int) -> NDArray[np.intp]:
         """Find the columns of a sparse table that store most, at most `most` of them, in order."""
@@ -88,6 +100,7 @@ def look(model: Any, data: Any) -> View | None:
     if isinstance(data, NamedTable):
         named = {"rows": data.rows, "kind": data.kind, "image": data.image, "source": data.source}
         named |= {"columns": data.columns, "labels": data.labels, "notes": tuple(data.notes)}
+        named |= _beside(data)
         missing = data.missing if missing is None else missing
         data = data.X
     elif is_blocks(data):
@@ -95,7 +108,21 @@ def look(model: Any, data: Any) -> View | None:
     if hasattr(data, "columns"):
         named.setdefault("columns", None)
         named["columns"] = named["columns"] or [str(name) for name in data.columns]
-    return _with_holes(_numbers(data), np.shape(data), missing, named)
+    return _with_holes(_numbers(data), np.shape(data), None if ranks(model) else missing, named)
+
+
+def _beside(table: NamedTable) -> dict[str, Any]:
+    """Return what came with the rows of a table: times, how documents begin, and what labels and times are called."""
+    n = table.shape[0]
+    found: dict[str, Any] = {}
+    for name in ("times", "quotes"):
+        values = getattr(table, name, None)
+        if values is not None and table.kind != "ratings" and len(values) == n:
+            found[name] = values
+    for name in ("label_name", "time_name"):
+        if getattr(table, name, None):
+            found[name] = str(getattr(table, name))
+    return found
 
 
 def _numbers(data: Any) -> Any:
@@ -148,6 +175,11 @@ def in_columns(model: Any) -> bool:
     return hasattr(model, "components_")
 
 
+def ranks(model: Any) -> bool:
+    """Tell whether a model learned from what was met and what was not, so that what is not stored is a zero."""
+    return hasattr(model, "_interactions")
+
+
 def components_of(model: Any) -> NDArray:
     """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
     Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
@@ -179,6 +211,11 @@ def has_names(model: Any, view: View | None) -> bool:
 
 
 def _one_name_per_output(model: Any, names: Any, width: int) -> list[str]:
+    columns = getattr(getattr(getattr(model, "_fitted", None), "layout", None), "columns", None)
+    if columns is not None:  # a model that fills tables of mixed columns, which answers for each level
+        answers = [[f"{c.name} = {level}" for level in c.levels] or [str(c.name)] for c in columns]
+        flat = [name for own in answers for name in own]
+        return flat if len(flat) == width else [f"x{j}" for j in range(width)]
     learned = getattr(model, "_learned", None)
     widths = getattr(getattr(learned, "loss", None), "widths_", None)
     if learned is None or widths is None or len(widths) != len(names) or int(np.sum(widths)) != width:

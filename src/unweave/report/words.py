@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from unweave.report.numbers import percent
+
+VERSION = 1  # of facts: what is gathered and what is drawn must agree on it
 # What one component is called: singular and plural.
 _NOUNS = {
     noun: (noun, f"{noun}s") for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "component")
@@ -56,44 +59,20 @@ def whole(value: Any) -> str:
     return f"{int(value):,}"
 
 
-def amount(value: Any) -> str:
-    """Write a number to three digits, without a tail of zeros; powers of ten when it is very large or small.
-
-    >>> [amount(v) for v in (0, 0.123456, 1234567, 2.0, -1e-9)]
-    ['0', '0.123', '1.23×10⁶', '2', '−1×10⁻⁹']
-    """
-    value = float(value)
-    if not math.isfinite(value):
-        return "unknown" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    sign, size = ("−" if value < 0 else ""), abs(value)
-    if size == 0:
-        return "0"
-    if 1e-3 <= size < 1e5:
-        return sign + (f"{size:,.0f}" if size >= 1000 else f"{size:.3g}")
-    mantissa, power = f"{size:.2e}".split("e")
-    return f"{sign}{mantissa.rstrip('0').rstrip('.')}×10{superscript(int(power))}"
-
-
 def superscript(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def percent(share: Any) -> str:
-    """Write a share in percent.
-
-    >>> percent(0.8412), percent(0.0042), percent(1)
-    ('84\\xa0%', '0.42\\xa0%', '100\\xa0%')
-    """
-    share = 100 * float(share)
-    if not math.isfinite(share):
-        return "unknown"
-    return f"{share:.0f}\N{NO-BREAK SPACE}%" if abs(share) >= 9.95 else f"{share:.2g}\N{NO-BREAK SPACE}%"
 
 
 def seconds(value: Any) -> str:
     """Write a duration in words."""
     value = float(value)
     return f"{value:.2g} s" if value < 10 else f"{value:.0f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def row_word(facts: dict) -> str:
+    """Say what one row of the table is, with its article."""
+    kinds = {"text": "a document", "counts": "a document", "ratings": "a user", "images": "an image"}
+    return kinds.get(str(facts.get("kind")), "a row")
 
 
 def table_words(facts: dict) -> str:

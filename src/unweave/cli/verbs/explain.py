@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.cli.interrupt import Ending
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, holes, read_known, read_line
+from unweave.cli.work import Job, asked_count, finish, holes, named, read_line, read_texts, refuse_ratings
 from unweave.cli.work import ready as make_ready
 from unweave.data.storage import stored
 
@@ -21,9 +22,11 @@ def run(settings: Settings) -> int:
 def job(settings: Settings, speaker: Speaker) -> Job:
     """Fit NMF, by KL to counts and by squares otherwise; parts may subtract where the table has negative numbers."""
     from unweave import NMF, Factorization
+    from unweave.report.answer import chosen_words
     from unweave.select import auto_count
 
-    table = read_known(settings, speaker, "use `unweave complete`")
+    table, told = read_texts(settings, speaker)
+    refuse_ratings(table, settings, f"use `unweave complete {named(settings)}`")
     counted = table.kind in _COUNTED
     ready, recipe, prepared = make_ready(settings, speaker, table, centre=False)
     k = asked_count(settings, ready, min(ready.shape))
@@ -33,8 +36,10 @@ def job(settings: Settings, speaker: Speaker) -> Job:
         speaker.note("some numbers are negative: amounts are kept non-negative, the parts themselves may subtract")
         model = Factorization(codes="nonnegative", components="l2-ball", **shared)
         if k == "auto":  # which this model leaves to others
-            choice = auto_count(model, ready, "n_components")
-            speaker.note(f"chosen: {choice.reason}")
+            with Ending("interrupted while the number of parts was looked for: nothing was written; give -k a number"):
+                choice = auto_count(model, ready, "n_components")
+            for line in chosen_words(choice):
+                speaker.note(line)
             k = choice.best
         model.set_params(n_components=k)
         made = f"unweave.Factorization({k}, codes='nonnegative', components='l2-ball', random_state={settings.seed}"
@@ -43,8 +48,8 @@ def job(settings: Settings, speaker: Speaker) -> Job:
         model = NMF(k, loss=loss, **shared)
         made = f"unweave.NMF({k!r}, loss={loss!r}, random_state={settings.seed}"
     lines = [
-        read_line(settings),
+        read_line(settings, **told),
         prepared,
         f"model = {made}{holes(ready)}).fit(ready)",
     ]
-    return Job(settings, speaker, table, ready, recipe, model, lines)
+    return Job(settings, speaker, table, ready, recipe, model, lines, kept=told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, holes, read_known, read_line
+from unweave.cli.work import Job, asked_count, finish, holes, named, read_known, read_line
 from unweave.cli.work import ready as make_ready
 
 
@@ -18,6 +18,10 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     from unweave import KMeans
 
     table = read_known(settings, speaker, "give --missing none if what is not stored is zero")
+    if table.kind == "text":
+        raise ValueError(
+            f"{settings.file} is text: for what its documents are about use `unweave topics {named(settings)}`"
+        )
     ready, recipe, prepared = make_ready(settings, speaker, table)
     k = asked_count(settings, ready, ready.shape[0])
     model = KMeans(k, random_state=settings.seed, missing=ready.missing)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.cli.options import Settings
+from unweave.cli.place import file_for
 from unweave.cli.say import Speaker
 from unweave.data.atomic import replace_file
 
@@ -20,11 +21,11 @@ def run(settings: Settings) -> int:
     speaker = Speaker(settings)
     if settings.k > 256:
         raise ValueError(f"a PNG with a palette holds at most 256 segments, got -k {settings.k}")
+    target = file_for(settings.out, Path(f"{settings.file.stem}-segments.png"), settings.force)
     pixels = _pixels(settings.file)
     with speaker.hearing():
         labels = segment(pixels, settings.k, position=settings.position, random_state=settings.seed)
     colours, shares = _means(pixels, labels)
-    target = settings.out or Path(f"{settings.file.stem}-segments.png")
     picture = encode(labels.astype(np.uint8), colours)
     replace_file(target, lambda temporary: Path(temporary).write_bytes(picture))
     error = float(np.mean((pixels - colours[labels].astype(np.float64)) ** 2))

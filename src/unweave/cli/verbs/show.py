@@ -1,44 +1,67 @@
-"""Run ``unweave show``: show a saved model in the terminal."""
+"""Run ``unweave show``: show the answer of a saved model in the terminal, by what was saved beside it."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+from typing import Any
 
 from unweave.cli.options import Settings
-from unweave.cli.output import names_of, numbered_as, open_model
 from unweave.cli.say import Speaker
-from unweave.cli.work import finite
 
-_MOST = 20
+_MOST, _TOP = 20, 8
 
 
 def run(settings: Settings) -> int:
     speaker = Speaker(settings)
-    model, recipe, extra = open_model(settings.model)
-    Z = np.asarray(model.components_, dtype=np.float64)
-    names = names_of(model, Z.shape[1])
-    speaker.line(f"{settings.model}: {type(model).__name__}, {len(Z)} components of {Z.shape[1]:,} columns")
-    speaker.line(str(model.plan_))
-    speaker.line(str(model.certificate_))
-    for note in [] if recipe is None else recipe.notes:
+    top = settings.top or _TOP
+    found, facts, extra = saved(settings.model, top)
+    largest = [one[:top] for one in facts["largest"]]
+    speaker.line(
+        f"{settings.model}: {facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
+    )
+    speaker.answer(found)
+    rows = (
+        []
+        if settings.top is None
+        else [
+            [str(i), ", ".join(f"{name} {weight}" for name, weight in one)]
+            for i, one in enumerate(largest[:_MOST], facts["first"])
+        ]
+    )
+    speaker.table("Components, largest columns first", [facts["noun"], "columns and their weights"], rows)
+    if len(rows) < len(largest) and rows:
+        speaker.line(f"… and {len(largest) - _MOST:,} more")
+    for note in (extra.get("recipe") or {}).get("notes", []):
         speaker.note(note)
-    noun, first = numbered_as(model)
-    rows = [[str(i), _top(z, names, settings.top)] for i, z in enumerate(Z[:_MOST], first)]
-    speaker.table("Components, largest columns first", [noun, "columns and their weights"], rows)
-    if len(Z) > _MOST:
-        speaker.line(f"… and {len(Z) - _MOST} more")
+    speaker.line(facts["plan_words"])
     speaker.result({
-        "verb": "show", "model": type(model).__name__, "made_by": extra.get("verb"), "components": len(Z),
-        "columns": Z.shape[1], "objective": float(model.objective_), "plan": model.plan_.as_dict(),
-        "certificate": {"kind": model.certificate_.kind, "gap": finite(model.certificate_.gap)},
-        "largest": [[names[j] for j in _order(z)[: settings.top]] for z in Z],
+        "verb": "show", "made_by": extra.get("verb"),
+        **{name: facts[name] for name in ("model", "components", "columns", "objective", "plan", "certificate")},
+        "largest": [[name for name, _ in one] for one in largest], "headline": found["headline"],
+        "answer": found["data"],
     })  # fmt: skip
     return 0
 
 
-def _order(z: np.ndarray) -> np.ndarray:
-    return np.argsort(-np.abs(z), kind="stable")
+def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Read the answer of a model, what it is made of, and all that was saved beside it.
+
+    A file written by ``model.save``, or by earlier code, has no answer in it: then the model itself is asked.
+    """
+    from unweave.persist import read_extra
+
+    extra = read_extra(path)
+    facts = extra.get("shown")
+    if facts is not None and "answer" in extra and top <= max(map(len, facts["largest"]), default=top):
+        return extra["answer"], facts, extra
+    return *_asked(path, top), extra
 
 
-def _top(z: np.ndarray, names: list[str], n: int) -> str:
-    return ", ".join(f"{names[j]} {z[j]:.3g}" for j in _order(z)[:n])
+def _asked(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    from dataclasses import asdict
+
+    from unweave.cli.output import open_model, shown
+    from unweave.report.answer import answer
+
+    model, recipe, _ = open_model(path)
+    return asdict(answer(model, None, recipe)), shown(model, top)

@@ -18,15 +18,19 @@ from unweave.cli.output import (
     without_formulas,
     write_frame,
 )
+from unweave.cli.place import file_for, stem
 from unweave.cli.say import Speaker
-from unweave.cli.work import read_table, stem
+from unweave.cli.work import read_table
 from unweave.data.named import NamedTable
 
 
 def run(settings: Settings) -> int:
     speaker = Speaker(settings)
+    usual = Path(f"{stem(settings.file)}-codes.csv")
+    target = None if str(settings.out) == "-" else file_for(settings.out, usual, settings.force)
     model, recipe, extra = open_model(settings.model)
-    table = read_table(_as_fitted(settings, extra), speaker)
+    told = {"text": extra["text"]} if extra.get("text") else {}
+    table = read_table(_as_fitted(settings, extra), speaker, **told)
     if extra.get("verb") == "complete" and table.sparse and table.missing is None:
         table = table.with_(missing="zeros")
     if table.kind == "text":
@@ -40,10 +44,9 @@ def run(settings: Settings) -> int:
             frame = groups_frame(model, ready, names)
         else:
             frame = codes_frame(model, model.transform(ready), names)
-    if str(settings.out) == "-":
+    if target is None:
         sys.stdout.write(without_formulas(frame).write_csv())
         return 0
-    target = settings.out or Path(f"{stem(settings.file)}-codes.csv")
     write_frame(target, frame)
     speaker.line(f"{target}: {frame.height:,} row{'' if frame.height == 1 else 's'}")
     speaker.result({"verb": "transform", "model": str(settings.model), "file": str(settings.file),
