@@ -54,6 +54,10 @@ def factor_facts(model: Any, view: View | None, recipe: Any = None) -> dict:
         facts["drawn"] = "bars"
         shown_weights = _standing_out(model, Z, view)[:shown]
         parts = [{"top": _top(row, names, _TOP)} for row in shown_weights]
+        if not in_columns(model) and view is not None and view.n_rows == len(names):  # bars are rows, by name
+            place = {name: i for i, name in enumerate(names)}
+            for part in parts:
+                part["bars"] = [place[name] for name, _ in part["top"]]
         if _is_grouping(model) and in_columns(model):
             facts["shares"] = _add_units(parts, names, Z, view, recipe)
     for i, (part, leading) in enumerate(zip(parts, _leading_rows(model, view, shown))):
