@@ -62,6 +62,34 @@ def write_clicks(path: Path, seed: int = 0) -> Path:
     return write_lines(path, lines)
 
 
+def write_messages(path: Path, seed: int = 0) -> Path:
+    """Messages in a table: an id, a label, the text, and its length."""
+    rng = np.random.default_rng(seed)
+    lines = ["id,label,text,length"]
+    for i in range(90):
+        text = " ".join(rng.choice(THEMES[i % 3].split(), 10))
+        lines.append(f'm{i:03d},{("farm", "concert", "weather")[i % 3]},"Well, {text}.",{len(text)}')
+    return write_lines(path, lines)
+
+
+def write_pets(path: Path, seed: int = 0) -> Path:
+    """A table as people have them: row numbers, categories, amounts, dates, yes and no, with holes."""
+    rng = np.random.default_rng(seed)
+    lines = ["nr,species,kg,bought,chipped"]
+    for i in range(90):
+        kind, kg = [("cat", 4.0), ("dog", 25.0), ("mouse", 0.05)][i % 3]
+        weight = "" if i % 11 == 1 else f"{kg * (1 + 0.1 * rng.normal()):.3f}"
+        species = "" if i % 17 == 2 else kind
+        lines.append(f"{i + 1},{species},{weight},2024-{1 + i % 12:02d}-{1 + i % 28:02d},{('yes', 'no')[i % 2]}")
+    return write_lines(path, lines)
+
+
+def write_titles(path: Path) -> Path:
+    """Titles of the films of :func:`write_ratings`; two films have the same."""
+    rows = [f'film {i},"Story {max(i, 1)}, The",drama' for i in range(30)]
+    return write_lines(path, ["movieId,title,genre", *rows])
+
+
 def write_notes(path: Path, seed: int = 0) -> Path:
     """Sixty lines of three themes."""
     rng = np.random.default_rng(seed)

@@ -40,12 +40,17 @@ CASES = [
     ("complete", files.write_people, "people.csv", []),
     ("complete", lambda path: files.write_ratings(path, times=True), "ratings.csv", ["-k", "2"]),
     ("recommend", files.write_clicks, "clicks.csv", ["-k", "4"]),
+    ("recommend", files.write_ratings, "stars.csv", ["-k", "2", "--titles", "titles.csv"]),
+    ("topics", files.write_messages, "sms.csv", ["-k", "3"]),
+    ("group", files.write_pets, "pets.csv", ["-k", "3", "--ignore", "chipped", "--as", "kg=number"]),
+    ("complete", files.write_pets, "pets.csv", []),
 ]
 
 
 @pytest.mark.parametrize(("verb", "write", "name", "words"), CASES, ids=lambda v: v if isinstance(v, str) else "")
 def test_the_lines_run_as_pasted_and_give_the_same(here, verb, write, name, words):
     write(here / name)
+    files.write_titles(here / "titles.csv")
     assert main([verb, name, *words, "--quiet", "--out", "out"]) == 0
     names, saved = pasted("out"), load("out/model.unweave")
     np.testing.assert_array_equal(names["model"].components_, saved.components_)
@@ -62,5 +67,7 @@ def test_the_lines_run_as_pasted_and_give_the_same(here, verb, write, name, word
         filled = np.array(column("out/completed.csv", "c0"), dtype=float)
         holes = np.isnan(names["table"].X[:, 0])
         np.testing.assert_allclose(names["predicted"][holes, 0], filled[holes])
+    if name == "pets.csv" and verb == "complete":
+        assert names["completed"]["species"].to_list() == column("out/completed.csv", "species")
     if name == "people.csv":
         assert names["completed"]["town"].to_list() == column("out/completed.csv", "town")

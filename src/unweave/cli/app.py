@@ -109,7 +109,7 @@ verb(
     examples=["compress wine.csv", "compress counts.mtx -k 50 --out small", "compress wine.csv --ignore year"],
 )  # fmt: skip
 verb(
-    "complete", options.FILE | options.WORK, panel=JOBS,
+    "complete", options.FILE | options.WORK | options.TITLES, panel=JOBS,
     summary="Fill in what is missing: holes in a table, or ratings nobody gave.",
     examples=["complete ratings.csv -k 20", "complete holes.csv --out filled"],
 )  # fmt: skip
@@ -130,9 +130,9 @@ verb(
     examples=["topics letters/ -k 20 --out topics", "topics notes.txt -k 10 --lines"],
 )  # fmt: skip
 verb(
-    "recommend", options.SOURCE | options.USERS | options.WORK, panel=JOBS,
+    "recommend", options.SOURCE | options.USERS | options.WORK | options.TITLES, panel=JOBS,
     summary="The best new items for users, from clicks, purchases or ratings, or from a saved model.",
-    examples=["recommend clicks.csv", "recommend clicks.csv ann bob -n 5",
+    examples=["recommend clicks.csv", "recommend ratings.csv ann bob -n 5 --titles films.csv",
               "recommend clicks-recommend/model.unweave ann bob -n 5"],
 )  # fmt: skip
 verb(

@@ -38,6 +38,7 @@ class Settings:
     users: list[str] = field(default_factory=list)
     n: int = 10
     unknown: str = "error"
+    titles: Path | None = None
     top: int | None = None
     position: float = 0.0
     as_json: bool = False
@@ -193,6 +194,10 @@ FITTING: Parameters = {
     "checkpoint": (Annotated[Path | None, typer.Option(help="Save the fit under way here; a killed command given again "
                                                        "goes on.", rich_help_panel=_OUT)], None),
     "max_iter": (Annotated[int | None, typer.Option(help="The most iterations.", min=1)], None),
+}  # fmt: skip
+TITLES: Parameters = {
+    "titles": (Annotated[Path | None, typer.Option(help="CSV file with titles of the items: ids in its first column.",
+                                                   rich_help_panel=_READ)], None),
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | FORCE | READING | COLUMNS | SPEAKING
 TOPICS: Parameters = {name: option for name, option in WORK.items() if name != "scale"}

@@ -31,11 +31,12 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
 
     folder, whole = job.folder, True
     _make(folder)
-    code = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
+    more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
+    more["recipe"] = job.recipe
     try:
-        facts = report.gather(job.model, None if hurry else job.ready, **code)
+        facts = report.gather(job.model, None if hurry else job.ready, **more)
     except KeyboardInterrupt:
-        facts, whole = report.gather(job.model, None, **code), False
+        facts, whole = report.gather(job.model, None, **more), False
     extra: dict[str, Any] = {"facts": facts, "verb": job.settings.verb, "lines": job.settings.lines}
     extra |= {"answer": asdict(found), "shown": shown(job.model), **job.kept}
     if job.recipe is not None:
@@ -143,10 +144,28 @@ def named_frame(frame, table: NamedTable):
     """Put the names of the rows of a table before a frame, where there are any."""
     import polars
 
+    frame = whole_numbers(frame)
     if table.rows is None:
         return frame
     taken = set(frame.columns)
     return frame.insert_column(0, polars.Series(unique(["row"], taken)[0], table.rows))
+
+
+def whole_numbers(frame):
+    """Write columns of whole numbers as such: 3, not 3.0."""
+    import polars
+
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    whole = [name for name in floats if _are_whole(frame[name])]
+    return frame.with_columns(polars.col(whole).cast(polars.Int64)) if whole else frame
+
+
+def _are_whole(series) -> bool:
+    """Tell whether a column of floats holds whole numbers alone, that an integer can stand for exactly."""
+    known = series.drop_nulls()
+    if not len(known) or not bool(known.is_finite().all()):
+        return False
+    return bool((known.round() == known).all()) and float(known.abs().max()) < 1 << 53
 
 
 def components_frame(job: Job):

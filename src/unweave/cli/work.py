@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.cli.clock import Clock
 from unweave.cli.interrupt import EXIT, Ending, Interrupted
-from unweave.cli.options import READING, WORK, Settings
+from unweave.cli.options import READING, TEXT, WORK, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -81,12 +81,13 @@ def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[s
 
     Returns the table, and what the reader was told besides the options.
     """
-    table = read_table(settings, speaker)
-    prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), getattr(table, "prose", None))
-    if prose is None:
-        return table, {}
-    speaker.note(f"the texts are those of the column {prose!r}")
-    return read_quietly(settings, text=prose), {"text": prose}
+    table = read_quietly(settings)
+    prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), table.prose)
+    if prose is not None:
+        counting = {name: value for name, value in reading(settings).items() if name in TEXT and name != "lines"}
+        table = table.texts(prose, **counting)
+    say_table(table, settings, speaker)
+    return table, {} if prose is None else {"text": prose}
 
 
 def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:

@@ -7,9 +7,11 @@ import numpy as np
 from unweave.cli.options import Settings
 from unweave.cli.output import filled_frame, lists_frame, named_frame
 from unweave.cli.say import Speaker
+from unweave.cli.titles import titled
 from unweave.cli.work import Job, asked_count, finish, named, read_line, read_table
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
+from unweave.data.roles import column_roles
 
 PREDICTED = 10  # items of each user in predictions.csv
 
@@ -45,6 +47,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
     """Complete ratings by matrix completion, with their times where there are any; the best of each user are listed."""
     from unweave import MatrixCompletion
 
+    table, named_items = with_titles(settings, table)
     ready, recipe, prepared = make_ready(settings, speaker, table)
     k = asked_count(settings, ready, min(ready.shape))
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
@@ -53,6 +56,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
         speaker.note("the times of the ratings are used: what people like may drift")
     lines = [
         read_line(settings),
+        *named_items,
         prepared,
         f"model = unweave.MatrixCompletion({k!r}, random_state={settings.seed}, missing={ready.missing!r})",
         f"model.fit(ready{', timestamps=ready.times' if timed else ''})",
@@ -65,11 +69,19 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
     return job
 
 
+def with_titles(settings: Settings, table: NamedTable) -> tuple[NamedTable, list[str]]:
+    """Name items by their titles, where --titles gives them, and write the Python that does so."""
+    if settings.titles is None:
+        return table, []
+    lines = ["from unweave.cli.titles import titled", f"table = titled(table, {str(settings.titles)!r})"]
+    return titled(table, settings.titles), lines
+
+
 def _numbers(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import MatrixCompletion
 
     ready, recipe, prepared = make_ready(settings, speaker, table)
-    if getattr(recipe, "parts", None) is not None:  # some numbers stand for levels or dates
+    if recipe.parts is not None:  # some numbers stand for levels or dates
         return _mixed(settings, speaker, table.with_(X=table.frame().fill_nan(None)))
     k = asked_count(settings, ready, min(ready.shape))
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
@@ -122,20 +134,11 @@ def _modelled(settings: Settings, speaker: Speaker, table: NamedTable) -> list[s
         raise ValueError(f"{settings.file} has no column {unknown[0]!r}; it has {', '.join(map(repr, names[:10]))}")
     if settings.columns:
         return [name for name in settings.columns if name not in settings.ignore]
-    aside = {role.name: role.why for role in _roles(table, settings) if role.kind in _KEPT_ASIDE}
+    aside = {role.name: role.why for role in column_roles(table, settings.kinds or None) if role.kind in _KEPT_ASIDE}
     for name, why in aside.items():
         if name not in settings.ignore:
             speaker.note(f"{name!r} stays as it is: {why}")
     return [name for name in names if name not in settings.ignore and name not in aside]
-
-
-def _roles(table: NamedTable, settings: Settings) -> list:
-    """Tell what the columns are for."""
-    try:
-        from unweave.data.roles import column_roles
-    except ImportError:  # the part of the library that tells it is not there yet
-        return []
-    return column_roles(table, settings.kinds or None)
 
 
 def _filled_columns(job: Job) -> dict:

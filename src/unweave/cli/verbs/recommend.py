@@ -48,11 +48,13 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     _need_pairs(table, settings)
     if table.times is not None:
         speaker.note("the times are not used: what was taken counts alike, whenever it was")
+    table, named_items = complete.with_titles(settings, table)
     more: dict[str, Any] = {} if settings.k == "auto" else {"n_components": int(settings.k)}
     model = ImplicitALS(random_state=settings.seed, **more)
     given = "".join(f"{name}={value!r}, " for name, value in more.items())
     lines = [
         read_line(settings),
+        *named_items,
         f"model = unweave.ImplicitALS({given}random_state={settings.seed}).fit(table)",
         f"items, scores = model.recommend(model.user_ids_, {LISTED})",
     ]

@@ -23,7 +23,7 @@ def recommended_answer(model: Any, view: View | None) -> Found:
     headline = f"{counted(n, 'user')}, {counted(m, 'item')}, {counted(int(model.seen_.nnz), what)}"
     thing = "predicted rating" if rated else "score"
     header = ["user", f"new items, best first ({thing})"]
-    rows = [[one["user"], ", ".join(f"{i} ({readable(s)})" for i, s in _pairs(one))] for one in lists]
+    rows = [[one["user"], "; ".join(f"{i} ({readable(s)})" for i, s in _pairs(one))] for one in lists]
     errors = held_out_errors(model, view)
     lines = error_words(errors, "", column="item", row="user") if rated else _found_again(model)
     if rated and not int(getattr(model, "n_components_", 1)):

@@ -1,0 +1,41 @@
+"""Put titles in the place of the ids of items, by a second file that lists them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+from unweave.data.named import NamedTable
+
+_TITLES = ("title", "name", "label", "description")
+
+
+def titled(table: NamedTable, path: str | os.PathLike) -> NamedTable:
+    """Name the columns of a table by titles: a CSV file has their ids in its first column.
+
+    The title is in the column called so (title, name, label, description), else in the second. An id without a title
+    stays, and items of the same title keep their ids behind it.
+    """
+    found = read_titles(path)
+    ids = table.columns or [str(j) for j in range(table.shape[1])]
+    titles = [found.get(item, item) for item in ids]
+    if not any(item in found for item in ids):
+        raise ValueError(f"{path} has a title for none of the items, such as {ids[0]!r}; ids are in its first column")
+    often = Counter(titles)
+    return table.with_(columns=[t if often[t] == 1 else f"{t} [{item}]" for t, item in zip(titles, ids, strict=True)])
+
+
+def read_titles(path: str | os.PathLike) -> dict[str, str]:
+    """Read ids and titles from a CSV file, maybe packed."""
+    import polars
+
+    try:
+        frame: Any = polars.read_csv(os.fspath(path), infer_schema=False)
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(f"{path} cannot be read as a CSV file of ids and titles ({error})") from None
+    if frame.width < 2:
+        raise ValueError(f"{path} has one column; a file of titles has ids in the first and titles in another")
+    by_name = [name for known in _TITLES for name in frame.columns[1:] if name.strip().lower() == known]
+    column = by_name[0] if by_name else frame.columns[1]
+    return {item: title for item, title in frame.select(frame.columns[0], column).iter_rows() if title}
