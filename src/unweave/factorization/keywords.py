@@ -65,7 +65,9 @@ def check_keywords(kind: type, given: Iterable[str]) -> None:
         return
     for name in given:
         if name not in known:
-            raise TypeError(f"{kind.__name__} has no argument {name!r}: {_advice(kind.__name__, name, list(known)[1:])}")
+            raise TypeError(
+                f"{kind.__name__} has no argument {name!r}: {_advice(kind.__name__, name, list(known)[1:])}"
+            )
 
 
 def _advice(kind: str, name: str, known: list[str]) -> str:
