@@ -34,12 +34,14 @@ templates_path = ["_templates"]
 default_role = "code"  # docstrings write `n_clusters` for a name
 language = "en"
 nitpicky = False
-# A pattern in a list of pages may wait for pages that are still being written.
-suppress_warnings = ["toc.empty_glob"]
 
 # Pages are read on the web and as plain files: headings get the anchors that GitHub gives them.
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
+
+# What is copied from an example is what one types: without prompts and answers.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # Members are listed by api_pages, which leaves out what scikit-learn defines.
 numpydoc_show_class_members = False
@@ -63,7 +65,8 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "image_srcset": [],
     "capture_repr": (),  # examples print what they want to say
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", "time_limit.limit"),
+    "reset_modules_order": "both",
     "thumbnail_size": (320, 224),
 }
 

@@ -20,6 +20,9 @@ def plain(line: str) -> str:
     >>> plain("codes_ and ``codes_``, |u| * 2")
     'codes\\_ and ``codes_``, \\|u\\| \\* 2'
     """
+    bullet = re.match(r"\s*\* ", line)
+    if bullet:
+        return bullet[0] + plain(line[bullet.end() :])
     parts = KEPT.split(line)
     parts[::2] = [TRAILING.sub(r"\\_", part).replace("|", r"\|").replace("*", r"\*") for part in parts[::2]]
     return "".join(parts)
