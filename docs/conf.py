@@ -50,10 +50,12 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 add_module_names = False
 
+JOBS = ("compress", "complete", "group", "explain", "recommend")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
     "filename_pattern": r".*\.py$",
+    "subsection_order": [f"../examples/gallery/{job}" for job in JOBS],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,

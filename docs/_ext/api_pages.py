@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from tools.api import members
+from tools.api import members, signature
 from unweave.registry import ESTIMATORS, OTHERS, find
 
 # Rooms in the order in which a reader has jobs; the last is for everything else.
@@ -63,7 +63,9 @@ def page_names() -> list[str]:
 
 def class_lines(path: str, cls: type, own: bool = False) -> Iterator[str]:
     """The directives of a class; `own` leaves out what it inherits."""
-    yield from (f".. autoclass:: {path}", "")
+    # Said here, because Sphinx would take that of Model.__new__, which only looks at the names of arguments.
+    said = signature(cls) if cls.__name__ in ESTIMATORS else ""
+    yield from (f".. autoclass:: {path}{said}", "")
     for member in member_names(cls):
         if own and member not in vars(cls):
             continue
@@ -108,7 +110,7 @@ def index() -> str:
         lines += [title, "-" * len(title), "", ".. list-table::", "   :widths: 30 70", ""]
         for name in names:
             lines += [f"   * - :doc:`{name} <unweave.{name}>`", f"     - {sentence(find(name))}"]
-        lines += ["", ".. toctree::", "   :hidden:", "", *(f"   unweave.{name}" for name in names), ""]
+        lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name} <unweave.{name}>" for name in names), ""]
     return "\n".join(lines)
 
 

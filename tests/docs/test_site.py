@@ -29,7 +29,8 @@ def extension(monkeypatch):
 def entries(page: Path) -> list[str]:
     """What the lists of a page name, without their options."""
     lines = [line.strip() for block in TOCTREE.findall(page.read_text(encoding="utf-8")) for line in block.splitlines()]
-    return [line for line in lines if line and not line.startswith(":")]
+    lines = [line for line in lines if line and not line.startswith(":")]
+    return [titled[1] if (titled := re.search(r"<(.+)>$", line)) else line for line in lines]
 
 
 def test_every_page_is_in_a_list_and_every_list_leads_somewhere():
