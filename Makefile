@@ -14,7 +14,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser fresh-kernels test test-cpu test-laws demo lint format bench fuzz test-oldest api clean
+.PHONY: help setup browser fresh-kernels test test-cpu test-laws demo lint format bench fuzz test-oldest api docs clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
@@ -27,6 +27,7 @@ help:
 	@echo "make fuzz         broken files for every reader (SECONDS=$(SECONDS) for each format)"
 	@echo "make test-oldest  the tests with the oldest supported versions, in $(OLDEST)"
 	@echo "make api          rewrite docs/api.txt"
+	@echo "make docs         build the documentation site in docs/_build/html (a warning is an error)"
 	@echo "make clean        remove environments and caches"
 
 # One stamp an extra; a change of pyproject.toml installs anew, otherwise nothing happens.
@@ -94,6 +95,13 @@ test-oldest: $(OLDEST)/.installed fresh-kernels
 api: $(VENV)/.has-test
 	$(PY) tools/api.py
 
+# Kernels first, so that no example waits for them; links between pages are checked, and nothing is loaded from the network.
+docs: $(VENV)/.has-docs fresh-kernels
+	$(PY) -m unweave.cli.main warmup
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean:
+	rm -rf docs/_build docs/api docs/gallery
 	rm -rf $(VENV) $(OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
+from unweave.factorization.keywords import check_keywords
 from unweave.select.auto import auto_count, is_auto
 from unweave.select.choose import Choice
 from unweave.select.trial import count_name, searched
@@ -24,6 +25,11 @@ class Model:
 
     choice_: Choice
     plan_: Any
+
+    def __new__(cls, *args: Any, **keywords: Any):
+        # Before __init__, which every class writes out for scikit-learn: the one place that all of them pass.
+        check_keywords(cls, keywords)
+        return super().__new__(cls)
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the fitted model to one file, atomically; :func:`unweave.load` reads it back.
