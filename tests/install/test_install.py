@@ -8,15 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.install.conftest import ROOT, run
+
 FENCED = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 pytestmark = pytest.mark.skipif(
@@ -37,35 +36,6 @@ for number, block in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))):
     else:
         exec(compile(block, f"README.md, block {number}", "exec"), names)
 """
-
-
-def run(*command: str, cwd: Path, **more) -> str:
-    """Run a command that must succeed, outside of the clone and without what the clone's shell has set."""
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env={**env, "MPLBACKEND": "Agg", **more})
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
-    """A folder with the wheel and the sdist."""
-    folder = tmp_path_factory.mktemp("built")
-    tools = folder / "tools"
-    run(sys.executable, "-m", "venv", str(tools), cwd=folder)
-    run(str(tools / "bin" / "pip"), "install", "--quiet", "build", cwd=folder)
-    run(str(tools / "bin" / "python"), "-m", "build", "--outdir", str(folder / "dist"), str(ROOT), cwd=folder)
-    return folder / "dist"
-
-
-@pytest.fixture(scope="module")
-def programs(built, tmp_path_factory) -> Path:
-    """The programs of a new environment with the wheel and what it asks for, and nothing else."""
-    folder = tmp_path_factory.mktemp("new")
-    run(sys.executable, "-m", "venv", str(folder / "env"), cwd=folder)
-    (wheel,) = built.glob("*.whl")
-    run(str(folder / "env" / "bin" / "pip"), "install", "--quiet", str(wheel), cwd=folder)
-    return folder / "env" / "bin"
 
 
 def test_the_wheel_holds_the_package_and_no_tests(built):
