@@ -186,3 +186,9 @@ def test_no_frame_is_too_strange(columns, other):
         assert "where numbers are expected" in str(error)
         return
     assert again.columns == ready.columns
+
+
+def test_many_rows_of_few_days_do_not_make_weekdays_special(rng):
+    days = np.repeat(np.arange("2024-01-01", "2024-12-31", 31, dtype="datetime64[D]"), 40)
+    x = rng.normal(size=len(days)) + np.repeat(rng.normal(size=len(days) // 40), 40)  # each day has its own level
+    assert prepare(named({"day": days.astype(str).tolist(), "x": x}))[0].columns == ["day (days)", "x"]
