@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,31 @@ def test_centres_are_in_the_units_of_the_file():
             assert value == pytest.approx(column[model.labels_ == g].mean(), rel=1e-6)
             assert deviations == pytest.approx((value - column.mean()) / column.std(), abs=1e-6)
     assert recipe.notes[0] in text_of(facts) and "in the units of the table" in text_of(facts)
+
+
+def test_means_of_flags_and_levels_are_shares(tmp_path):
+    lines = [f"{30 + 20 * (i % 2)},{'Bath' if i % 2 else 'York'},{'yes' if i % 2 else 'no'}" for i in range(60)]
+    (tmp_path / "people.csv").write_text("age,town,member\n" + "\n".join(lines), encoding="utf-8")
+    ready, recipe = unweave.prepare(unweave.read(tmp_path / "people.csv"))
+    facts = report.gather(unweave.KMeans(2, random_state=0).fit(ready), ready, recipe=recipe)
+    assert "age" not in facts["factors"]["shares"] and "member" in facts["factors"]["shares"]
+    for part in facts["factors"]["parts"]:
+        values = {name: value for (name, _), value in zip(part["top"], part["units"])}
+        assert values["member"] in (0.0, 1.0) and values["age"] in (pytest.approx(30), pytest.approx(50))
+
+
+def test_the_lines_on_the_page_run_as_pasted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = blobs() * np.array([1, 10, 100, 1000, 1e4, 1e5])
+    lines = ["a,b,c,d,e,f", *(",".join(map(repr, map(float, row))) for row in X)]
+    (tmp_path / "wine.csv").write_text("\n".join(lines), encoding="utf-8")
+    ready, recipe = unweave.prepare(unweave.read("wine.csv"))
+    model = unweave.KMeans(3, random_state=0).fit(ready)
+    page = report.render(report.gather(model, ready, recipe=recipe))
+    pasted = unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
+    scope: dict = {}
+    exec(pasted, scope)
+    assert np.array_equal(scope["model"].labels_, model.labels_) and (tmp_path / "report.html").exists()
 
 
 # -- why so many -------------------------------------------------------------------------------------------------------

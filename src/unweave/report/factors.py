@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.report.answers import in_file_units
+from unweave.report.answers.groups import tidy_shares, zero_one_columns
 from unweave.report.labels import told_apart
 from unweave.report.png import quantise
 from unweave.report.row_facts import row_names
@@ -52,12 +54,12 @@ def factor_facts(model: Any, view: View | None, recipe: Any = None) -> dict:
         facts["drawn"] = "bars"
         shown_weights = _standing_out(model, Z, view)[:shown]
         parts = [{"top": _top(row, names, _TOP)} for row in shown_weights]
-        units = _in_units(model, Z, recipe)
-        if units is not None:
-            place = {name: j for j, name in enumerate(names)}
-            for part, centre in zip(parts, units):
-                part["units"] = [float(centre[place[name]]) for name, _ in part["top"]]
-            facts["shares"] = [name for name in names if "=" in name and _is_share(units[:, place[name]])]
+        if not in_columns(model) and view is not None and view.n_rows == len(names):  # bars are rows, by name
+            place = {name: i for i, name in enumerate(names)}
+            for part in parts:
+                part["bars"] = [place[name] for name, _ in part["top"]]
+        if _is_grouping(model) and in_columns(model):
+            facts["shares"] = _add_units(parts, names, Z, view, recipe)
     for i, (part, leading) in enumerate(zip(parts, _leading_rows(model, view, shown))):
         part["share"] = None if shares is None else float(shares[i])
         part["rows"], part["numbers"] = [name for _, name in leading], [number for number, _ in leading]
@@ -68,19 +70,14 @@ def _is_grouping(model: Any) -> bool:
     return hasattr(model, "cluster_centers_") or hasattr(model, "labels_")
 
 
-def _in_units(model: Any, Z: NDArray, recipe: Any) -> NDArray | None:
-    """Return the centres of groups in the units of the file; None for components that are no such centres."""
-    if not _is_grouping(model) or not in_columns(model):
-        return None
-    if recipe is None:
-        return np.asarray(Z, dtype=np.float64)
-    restored = np.asarray(recipe.restore(np.asarray(Z, dtype=np.float64)))
-    return restored if restored.shape == Z.shape and restored.dtype.kind == "f" else None
-
-
-def _is_share(values: NDArray) -> bool:
-    """Tell whether numbers can be shares of the rows, as those of the level of a category are."""
-    return bool((values > -1e-6).all() and (values < 1 + 1e-6).all())
+def _add_units(parts: list[dict], names: list[str], Z: NDArray, view: View | None, recipe: Any) -> list[str]:
+    """Add the centres of groups in the units of the file, and return the columns whose means are shares of the rows."""
+    flags = zero_one_columns(view, recipe, Z.shape[1])
+    units = tidy_shares(in_file_units(Z, recipe), flags)
+    place = {name: j for j, name in enumerate(names)}
+    for part, centre in zip(parts, units):
+        part["units"] = [float(centre[place[name]]) for name, _ in part["top"]]
+    return [names[j] for j in np.flatnonzero(flags)]
 
 
 def _against(model: Any) -> str:

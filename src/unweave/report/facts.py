@@ -52,7 +52,7 @@ def gather(
     check_described(model, "asking for a report")
     view = look(model, data)
     facts = _basics(model, view, asked, recipe)
-    facts["code"] = plain_lines(code) if code is not None else lines_for(model, view)
+    facts["code"] = plain_lines(code) if code is not None else lines_for(model, view, recipe)
     predicts = in_columns(model) and hasattr(model, "inverse_transform")
     for name, collect in _PANELS.items():
         if name in _OF_PREDICTIONS and not predicts:
@@ -257,8 +257,8 @@ def shown(value: Any) -> str:
         return type(value).__name__
 
 
-def lines_for(model: Any, view: View | None) -> str:
-    """Write lines that import, read, fit and report, with the parameters that differ from their defaults.
+def lines_for(model: Any, view: View | None, recipe: Any = None) -> str:
+    """Write lines that import, read, prepare, fit and report, with the parameters that differ from their defaults.
 
     >>> import unweave
     >>> print(lines_for(unweave.NMF(3, random_state=0), None))
@@ -279,9 +279,10 @@ def lines_for(model: Any, view: View | None) -> str:
         else:
             after.append(f"# {name} was {shown(value)}")
     source = view.source if view is not None else ""
-    table = f"X = unweave.read({source!r})" if source else "X = ...  # the table, one row a sample"
+    table = [f"X = unweave.read({source!r})"] if source else ["X = ...  # the table, one row a sample"]
+    table += ["X, recipe = unweave.prepare(X)"] if recipe is not None else []
     call = f"model = unweave.{type(model).__name__}({', '.join(said)}).fit(X)"
-    lines = ["import unweave", "", table, call, *after, 'model.report("report.html", X)']
+    lines = ["import unweave", "", *table, call, *after, 'model.report("report.html", X)']
     return "\n".join(plain(line, 1000) for line in lines)
 
 

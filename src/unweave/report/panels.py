@@ -80,9 +80,9 @@ def _bars_of(found: dict, part: dict) -> list[Bar]:
     rows = [(name, float(weight)) for name, weight in part["top"]]
     if found["drawn"] == "topics":
         return [Bar(name, weight, percent(weight)) for name, weight in rows]
-    units = part.get("units")
+    units, numbers = part.get("units"), part.get("bars") or [None] * len(rows)
     if not units:
-        return [Bar(name, weight) for name, weight in rows]
+        return [Bar(name, weight, row=_row(number)) for (name, weight), number in zip(rows, numbers)]
     shares = set(found.get("shares") or [])
     written = [percent(value) if name in shares else readable(value) for (name, _), value in zip(rows, units)]
     return [Bar(name, weight, text, f"{weight:+.2f}".replace("-", "−")) for (name, weight), text in zip(rows, written)]

@@ -75,8 +75,8 @@ def first_words(view: View, rows: NDArray) -> dict[int, str]:
 
     Counts of words do not keep the texts: these are looked up in the file, or the folder, that the table came from.
     """
-    if view.quotes is not None:
-        return {int(i): plain(view.quotes[i], _QUOTED) for i in rows}
+    if view.excerpts is not None:
+        return {int(i): plain(view.excerpts[i], _QUOTED) for i in rows}
     if view.kind != "text" or view.rows is None or not view.source:
         return {}
     try:

@@ -103,7 +103,7 @@ def over_time(facts: dict) -> Markup | None:
         lines.append(tag("tr", tag("th", _component(facts, j), scope="row"), *cells))
     heads = [noun(facts), f"{plain(found['from'][0], 40)} to {plain(found['to'], 40)}", "most"]
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in heads)))
-    words = f"Average share of each of the {noun(facts, 2)} in {len(shares)} equal stretches of {found['name']}."
+    words = f"Average share of each of the {noun(facts, 2)} in {len(shares)} equal stretches of time ({found['name']})."
     table = tag("div", tag("table", head, tag("tbody", *lines), class_="cross"), class_="scroll wide")
     return section(f"{noun(facts, 2).capitalize()} over time", note(words), table)
 

@@ -43,7 +43,8 @@ border-radius:6px}
 .pair img{height:340px}
 .pair{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));gap:24px;margin-top:16px;
 align-items:start}
-.scale{display:flex;align-items:center;gap:8px;color:var(--soft);font-size:.82rem;margin-top:12px}
+.scale{display:flex;flex-wrap:wrap;overflow-wrap:normal;align-items:center;gap:4px 8px;
+color:var(--soft);font-size:.82rem;margin-top:12px}
 .scale img{width:160px;height:10px;border-radius:3px;display:block}
 .swatch{width:14px;height:10px;border-radius:3px;background:#b8b8b8;display:inline-block;margin-left:12px}
 .bars{list-style:none;margin:0;padding:0;display:grid;gap:5px;font-size:.88rem}
@@ -103,11 +104,12 @@ thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{positi
 .answer td:first-child{font-weight:650}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
 .answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
 .lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
-.cross th[scope=row]{color:var(--ink);width:auto}.cross td,.cross thead th{min-width:4.2rem}
+.cross th,.cross td{overflow-wrap:normal}.cross th[scope=row]{color:var(--ink);width:auto}
+.cross td,.cross thead th{min-width:4.2rem}
 .cross td{padding-left:8px}.cross thead th{padding-left:8px}.cross thead th:first-child{padding-left:0}
 .share{background:linear-gradient(var(--tint),var(--tint)) 0 0/var(--w) 100% no-repeat;
-font-variant-numeric:tabular-nums}
-.spark{width:240px;height:34px;display:block}
+font-variant-numeric:tabular-nums;white-space:nowrap}
+.spark{width:100%;min-width:80px;max-width:240px;height:auto;display:block}
 .c0{fill:var(--c0)}.c1{fill:var(--c1)}.c2{fill:var(--c2)}.c3{fill:var(--c3)}.c4{fill:var(--c4)}.c5{fill:var(--c5)}
 .c6{fill:var(--c6)}
 .key{width:14px;height:14px;vertical-align:-2px;margin-right:6px;flex:none}

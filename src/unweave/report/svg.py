@@ -155,7 +155,7 @@ class Frame:
         self.draw("circle", cx=at, cy=height, r=6, class_="ring")
         right = at > 0.7 * WIDTH
         aside = at + (-4 if right else 4)
-        self.write(words, aside, height + (-13 if above else 24), "mark", "end" if right else "start")
+        self.write(words, aside, height + (-13 if above else 22), "mark", "end" if right else "start")
 
     def svg(self, title: str, class_: str = "chart") -> Markup:
         """Draw the chart, named for those who cannot see it."""
@@ -190,7 +190,7 @@ def curve(
     """
     xs, ys = [float(x) for x in xs], [float(y) for y in ys]
     log = min(ys) > 0 and max(ys) > 20 * min(ys)
-    margin = 0.0 if log else (0.06 if mark is None else 0.16) * (max(ys) - min(ys))
+    margin = 0.0 if log else (0.06 if mark is None else 0.22) * (max(ys) - min(ys))
     y = (min(ys) / (1.1 if mark is None else 2.0), max(ys) * 1.1) if log else (min(ys) - margin, max(ys) + margin)
     frame = Frame((min(xs) if start is None else start, max(xs)), y, log=log)
     ticks = whole_ticks(*frame.x_range) if counts else nice_ticks(*frame.x_range)

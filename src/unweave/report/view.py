@@ -22,8 +22,8 @@ class View:
     """Hold a table to look at. `X` is None when some columns are not numbers.
 
     `unstored` says that what a sparse table does not store is unknown; `part` that these are only the first rows of
-    more; `mask` is True where entries are unknown beyond the NaN in X. `labels`, `times` and `quotes` (how documents
-    begin) are one for each row.
+    more; `mask` is True where entries are unknown beyond the NaN in X. `labels`, `times` and `excerpts` (how
+    documents begin) are one for each row.
     """
 
     X: Any
@@ -40,7 +40,7 @@ class View:
     part: bool = False
     mask: NDArray | None = None
     times: NDArray | None = None
-    quotes: list[str] | None = None
+    excerpts: list[str] | None = None
     label_name: str = "label"
     time_name: str = "time"
 
@@ -113,16 +113,10 @@ def look(model: Any, data: Any) -> View | None:
 
 def _beside(table: NamedTable) -> dict[str, Any]:
     """Return what came with the rows of a table: times, how documents begin, and what labels and times are called."""
-    n = table.shape[0]
-    found: dict[str, Any] = {}
-    for name in ("times", "quotes"):
-        values = getattr(table, name, None)
-        if values is not None and table.kind != "ratings" and len(values) == n:
-            found[name] = values
-    for name in ("label_name", "time_name"):
-        if getattr(table, name, None):
-            found[name] = str(getattr(table, name))
-    return found
+    found: dict[str, Any] = {"excerpts": table.excerpts}
+    if table.times is not None and len(table.times) == table.shape[0] and table.missing != "zeros":
+        found["times"] = table.times  # those of ratings are times of entries
+    return found | {"label_name": table.label_name or "label", "time_name": table.time_name or "time"}
 
 
 def _numbers(data: Any) -> Any:

@@ -29,9 +29,16 @@ class Found:
 
 
 def in_file_units(values: NDArray, recipe: Any) -> NDArray[np.float64]:
-    """Bring rows of the prepared table back to the units of the file; without a recipe they are in them already."""
+    """Bring rows of the prepared table back to the units of the file; without a recipe they are in them already.
+
+    What is left of a zero after scaling there and back is a zero.
+    """
     values = np.asarray(values, dtype=np.float64)
-    return values if recipe is None else np.asarray(recipe.restore(values))
+    if recipe is None or not values.size:
+        return values
+    restored = np.asarray(recipe.restore(values))
+    shift = 0.0 if recipe.shift is None else np.abs(recipe.shift)
+    return np.where(np.abs(restored) < 1e-12 * shift, 0.0, restored)
 
 
 def left_out(total: int, noun: str) -> list[str]:

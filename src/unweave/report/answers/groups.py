@@ -78,8 +78,8 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
     total, all_weights = (means * weights).sum(axis=0), weights.sum(axis=0)
     others = (total - means * weights) / np.maximum(all_weights - weights, 1e-300)
     differs = np.where(spread > 0, (means - others) / np.where(spread > 0, spread, 1.0), 0.0)
-    flags = _flags(view, recipe, means.shape[1])
-    inside, outside = (_tidy(in_file_units(values, recipe), flags) for values in (means, others))
+    flags = zero_one_columns(view, recipe, means.shape[1])
+    inside, outside = (tidy_shares(in_file_units(values, recipe), flags) for values in (means, others))
     out = []
     for g in range(len(sizes)):
         best = np.argsort(-np.abs(differs[g]), kind="stable")[:_TOP]
@@ -96,7 +96,7 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
     return out
 
 
-def _tidy(values: NDArray, flags: NDArray) -> NDArray:
+def tidy_shares(values: NDArray, flags: NDArray) -> NDArray:
     """Take what rounding has added off shares, so that nobody is next to nobody."""
     return np.where(flags, np.clip(np.round(values, 9), 0.0, 1.0), values)
 
@@ -136,7 +136,7 @@ def _pattern(view: View) -> sp.csr_array:
     return sp.csr_array((np.ones_like(X.data), X.indices, X.indptr), shape=X.shape)
 
 
-def _flags(view: View | None, recipe: Any, m: int) -> NDArray:
+def zero_one_columns(view: View | None, recipe: Any, m: int) -> NDArray:
     """Tell which columns hold nothing but 0 and 1 in the file: their mean is a share."""
     if view is None or view.X is None or view.sparse or view.n_columns != m:
         return np.zeros(m, dtype=bool)
