@@ -23,6 +23,7 @@ _WORDS = [
     (re.compile(r"\bn_(?:components|clusters|topics|states)=\s?"), "-k "),
     (re.compile(r"\bn_(?:components|clusters|topics|states)\b"), "-k"),
     (re.compile(r"\brandom_state=?"), "--seed "),
+    (re.compile(r"\bmax_iter=(\d+) (?=iterations|sweeps)"), r"\1 "),
     (re.compile(r"\braise max_iter(?: or tol)?"), "raise --max-iter"),
     (re.compile(r"\bkinds=\{['\"]?([^'\":]+)['\"]?: ?['\"]?(\w+)['\"]?[^}]*\}"), r"--as \1=\2"),
     (re.compile(r"\btext=(['\"])(.+?)\1"), r"--as \2=prose"),
