@@ -48,7 +48,7 @@ color:var(--soft);font-size:.82rem;margin-top:12px}
 .scale img{width:160px;height:10px;border-radius:3px;display:block}
 .swatch{width:14px;height:10px;border-radius:3px;background:#b8b8b8;display:inline-block;margin-left:12px}
 .bars{list-style:none;margin:0;padding:0;display:grid;gap:5px;font-size:.88rem}
-.bars li{display:grid;grid-template-columns:minmax(0,1.6fr) minmax(40px,1fr) 3.2rem;gap:8px;align-items:center}
+.bars li{display:grid;grid-template-columns:minmax(0,1.6fr) minmax(40px,1fr) 3.5rem;gap:8px;align-items:center}
 .bars.wide li{grid-template-columns:minmax(0,10rem) minmax(40px,1fr) 5.2rem}
 .bars.two li{grid-template-columns:minmax(0,2fr) minmax(34px,1fr) minmax(2.4rem,max-content) 2.7rem}
 .name{min-width:0;display:block;line-height:1.25;overflow-wrap:anywhere}
