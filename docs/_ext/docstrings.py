@@ -43,9 +43,25 @@ def plain_lines(lines: list[str]) -> list[str]:
     return done
 
 
+def with_heading(lines: list[str]) -> list[str]:
+    """Return the lines with the heading Examples before a doctest that follows a list of parameters or attributes.
+
+    In a terminal a blank line is enough; numpydoc would take the doctest for one more parameter.
+    """
+    if "Examples" in lines:
+        return lines
+    underlined = [i for i, line in enumerate(lines) if i and line and set(line) == {"-"} and lines[i - 1].strip()]
+    first = next(
+        (i for i, line in enumerate(lines) if underlined and i > underlined[0] and line.startswith(">>>")), None
+    )
+    if first is None:
+        return lines
+    return [*lines[:first], "Examples", "--------", *lines[first:]]
+
+
 def process(app, what, name, obj, options, lines) -> None:
     """Rewrite a docstring in place before numpydoc reads it."""
-    lines[:] = plain_lines(lines)
+    lines[:] = plain_lines(with_heading(lines))
 
 
 def setup(app) -> dict:

@@ -67,6 +67,13 @@ def test_docstrings_are_plain_text(extension):
     assert plain_lines(["so::", "", "    a_ | b", "c_"]) == ["so::", "", "    a_ | b", r"c\_"]
 
 
+def test_a_doctest_after_a_list_of_attributes_gets_a_heading(extension):
+    with_heading = extension("docstrings").with_heading
+    lines = ["Do it.", "", "Attributes", "----------", "a : int", "", ">>> 1", "1"]
+    assert with_heading(lines) == [*lines[:6], "Examples", "--------", ">>> 1", "1"]
+    assert with_heading(["Do it.", "", ">>> 1", "1"]) == ["Do it.", "", ">>> 1", "1"]
+
+
 @pytest.mark.slow
 def test_commands_of_the_tutorial(tmp_path):
     text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
