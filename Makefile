@@ -14,10 +14,11 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser fresh-kernels test test-cpu test-laws demo lint format bench fuzz test-oldest api docs clean
+.PHONY: help setup browser fresh-kernels test test-install test-cpu test-laws demo lint format bench fuzz test-oldest api docs clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
+	@echo "make test-install a stranger's first hour: wheel, new environment, README, a dozen files through every verb"
 	@echo "make test-cpu     laws, kernels and linalg as on other processors (CPU=\"$(CPU)\")"
 	@echo "make test-laws    the laws with SEEDS=$(SEEDS) hypothesis seeds each and other draws of the rest (DRAW=$(DRAW))"
 	@echo "make demo         set up .venv, find structure in data of this computer, leave one page"
@@ -53,6 +54,10 @@ fresh-kernels:
 test: $(VENV)/.has-test browser fresh-kernels
 	$(PY) -m unweave.cli.main warmup
 	$(PYTEST) $(PY) -m pytest -n 2
+
+# Nothing but the package and what it asks for is there: what the tests' own environment has does not help.
+test-install: $(VENV)/.has-test
+	UNWEAVE_INSTALL=1 $(PYTEST) $(PY) -m pytest -q -rP tests/install
 
 # Only the kernels that these tests call are compiled, once for each processor.
 test-cpu: $(VENV)/.has-test fresh-kernels

@@ -132,7 +132,7 @@ def test_a_verb_answers_a_file(unweave, files, tmp_path, asked):
         assert (tmp_path / "out" / name).stat().st_size > 50, name
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert len(page) < 3_000_000
-    headline = found["answer"]["headline"] if "answer" in found else found["headline"]
+    headline = found["headline"]
     assert plain(headline) in plain(page)
     assert not re.search(r"\d[eE][+]\d", headline) and " nan" not in said.lower()
     code, shown, _ = unweave("show", str(tmp_path / "out" / "model.unweave"))
@@ -153,7 +153,7 @@ def test_groups_of_the_terminal_are_those_of_the_files(unweave, files, tmp_path)
     with (tmp_path / "out" / "groups.csv").open(encoding="utf-8") as file:
         groups = [row["group"] for row in csv.DictReader(file)]
     sizes = [groups.count(str(g + 1)) for g in range(found["components"])]
-    numbers = [int(word) for word in re.findall(r"\d+", found["answer"]["headline"])]
+    numbers = [int(word) for word in re.findall(r"\d+", found["headline"])]
     assert numbers == [178, found["components"], *sizes]
 
 
