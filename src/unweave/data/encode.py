@@ -179,13 +179,13 @@ def learn_levels(column: Any) -> list[str]:
     >>> learn_levels(polars.Series(["red"] * 3 + ["blue"] * 2 + ["grey", "pink", None]))
     ['red', 'blue', 'other']
     """
-    counts: dict[str, int] = {}
-    texts = level_texts(column)
-    for text in texts:
-        if text is not None:
-            counts[text] = counts.get(text, 0) + 1
+    if isinstance(column, np.ndarray):
+        values, times = np.unique(column[~np.isnan(column)], return_counts=True)
+        counts = {f"{value:.15g}": int(n) for value, n in zip(values, times, strict=True)}
+    else:
+        counts = dict(column.str.strip_chars().drop_nulls().value_counts().rows())
     levels = sorted(counts, key=lambda level: (-counts[level], level))
-    least = max(2.0, RARE * len(texts))
+    least = max(2.0, RARE * len(column))
     kept = [level for level in levels if counts[level] >= least][:MOST_LEVELS]
     rare = [level for level in levels if level not in set(kept)]
     if len(rare) == 1 and len(kept) < MOST_LEVELS:
