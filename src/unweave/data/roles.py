@@ -2,7 +2,7 @@
 
 Not everything that is written in digits is a measurement: a year, a customer number and the number of the row are not,
 and a model that takes them for one finds groups of rows that are near each other in the file. The rules, and what they
-make of twelve real tables, are in ``docs/columns.md``. Names of columns count as well as their cells, because a
+make of real tables, are in ``docs/columns.md``. Names of columns count as well as their cells, because a
 person would look at both.
 """
 
