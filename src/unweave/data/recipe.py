@@ -60,12 +60,15 @@ class Recipe:
             chosen = self._choose(table)
         else:
             chosen = _encoded(table, self._found(table, self.parts), self.parts, self.columns)
-        X = chosen.X
+        return self._scaled(chosen)
+
+    def _scaled(self, table: NamedTable) -> NamedTable:
+        X = table.X
         if self.shift is not None:
             X = X - self.shift.astype(X.dtype)
         if self.scale is not None:
             X = divide(X, self.scale)
-        return chosen.with_(X=X)
+        return table.with_(X=X)
 
     def restore(self, X: NDArray) -> NDArray:
         """Return predictions of the model in the units of the file; the columns of a level hold its share."""
@@ -201,7 +204,7 @@ def prepare(
     shift, divisor = scale_blocks(raw.X, parts, scale, centre, notes)
     keep = [part.position for part in parts for _ in part.columns]
     recipe = Recipe(names, keep, table.shape[1], shift, divisor, notes, parts)
-    return recipe.apply(table), recipe
+    return recipe._scaled(raw), recipe
 
 
 # -- numbers alone -----------------------------------------------------------------------------------------------------
@@ -219,7 +222,7 @@ def _plain(table: NamedTable, keep: list[int], scale: str, centre: bool, notes: 
         chosen = take(table, keep)
     shift, divisor = scale_numbers(chosen, scale, centre, notes)
     recipe = Recipe(chosen.columns, keep, table.shape[1], shift, divisor, notes)
-    return recipe.apply(table), recipe
+    return recipe._scaled(chosen), recipe
 
 
 def take(table: NamedTable, keep: list[int]) -> NamedTable:

@@ -2,7 +2,7 @@
 
 Not everything that is written in digits is a measurement: a year, a customer number and the number of the row are not,
 and a model that takes them for one finds groups of rows that are near each other in the file. The rules, and what they
-make of twelve real tables, are in ``docs/columns.md``. Names of columns count as well as their cells, because a
+make of real tables, are in ``docs/columns.md``. Names of columns count as well as their cells, because a
 person would look at both.
 """
 
@@ -223,7 +223,7 @@ def _of_words(name: str, texts: Any) -> tuple[str, str]:
     if known.str.contains(_UUID).mean() > 1 - 0.05:
         return "id", "it says which one (an address, an e-mail or a long code)"
     if share == 1 or (share > _MOSTLY and levels > _CODES):
-        return "id", f"{levels:,} different of {len(known):,}: it names rows"
+        return "id", f"it names rows, {levels:,} different of {len(known):,}"
     if any(map(_ID.fullmatch, tokens_of(name))) and levels > _CODES:
         return "id", "it says which one, and measures nothing"
     return "category", f"{levels:,} different words"
@@ -248,6 +248,11 @@ def positive_of(texts: Any) -> str | None:
         if found.keys() <= {yes, no} and yes in found:
             return found[yes]
     return None
+
+
+def prose_note(name: str) -> str:
+    """Say that a column is free text, as a note of the reader."""
+    return f"{name!r} is free text, of which topics can be made"
 
 
 def prose_of(table: NamedTable) -> str | None:

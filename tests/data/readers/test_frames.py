@@ -161,3 +161,10 @@ def test_an_array_of_records(write):
 def test_arrays_that_are_wrong_are_said(write, text, words):
     with pytest.raises(ReadError, match=words):
         read(write("bad.json", text))
+
+
+def test_an_object_around_the_array_is_looked_through(write):
+    text = '{\n "status": "ok",\n "data": [{"x": 1, "y": 2}, {"x": 3, "y": 4}]\n}\n'
+    table = read(write("answer.json", text))
+    assert table.X.tolist() == [[1, 2], [3, 4]] and "the rows are those under 'data'" in table.notes
+    assert read(write("lines.json", '{"x": 1}\n{"x": 2}\n')).shape == (2, 1), "one object per line, whatever the name"

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from unweave.data.amounts import read_amounts
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import Options, ReadError, Source
-from unweave.data.roles import is_prose
+from unweave.data.roles import is_prose, prose_note
 
 LARGEST = 2**31 - 1
 # A row costs 8 bytes of a CSR array even when it is empty, and a column is one number of every component.
@@ -78,7 +78,7 @@ def frame_table(
         shown = ", ".join(map(repr, others[:3])) + (", …" if len(others) > 3 else "")
         notes.append(f"not numbers: {shown}")
     if prose is not None:
-        notes.append(f"{prose!r} is free text, of which topics can be made")
+        notes.append(prose_note(prose))
     return table.with_(notes=notes)
 
 

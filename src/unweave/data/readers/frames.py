@@ -280,23 +280,33 @@ def _checked(source: Source, block: Block, frame: Any, roles: dict[str, str]) ->
 
 
 def read_json(source: Source, options: Options) -> NamedTable:
-    """Read an array of JSON objects, each a row; a key that an object lacks is missing there."""
+    """Read an array of JSON objects, each a row; an object around the array is looked through, and noted."""
     with source.open_utf8() as file:
         data = file.read()
     try:
-        records = json.loads(data)
+        found = json.loads(data)
     except UnicodeDecodeError as error:
         raise source.not_utf8(data.count(b"\n", 0, error.start) + 1) from None
     except json.JSONDecodeError as error:
         raise ReadError(source.name, f"is not JSON ({error.msg.lower()}); correct it", error.lineno) from None
     except (ValueError, RecursionError):
         raise ReadError(source.name, "is not JSON that can be read; write an array of objects") from None
+    key, records = _records_inside(found)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ReadError(source.name, 'is not an array of JSON objects such as [{"x": 1}, {"x": 2}]; write it like that')
     if not any(records):
         raise ReadError(source.name, 'holds no keys; write objects such as {"x": 1}')
     frame = _checked(source, Block(1, b"", 0), _frame_of(source, list(enumerate(records, 1))), {})
-    return columns_table(source, options, dict(frame.schema), frame.height, frame.select)
+    table = columns_table(source, options, dict(frame.schema), frame.height, frame.select)
+    return table if key is None else table.with_(notes=[f"the rows are those under {key!r}", *table.notes])
+
+
+def _records_inside(found: Any) -> tuple[str | None, Any]:
+    """Return the one array of objects that an object holds, with its key; anything else as it is."""
+    if not isinstance(found, dict):
+        return None, found
+    arrays = [key for key, value in found.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
+    return (arrays[0], found[arrays[0]]) if len(arrays) == 1 else (None, found)
 
 
 # -- all formats ------------------------------------------------------------------------------------------------------
@@ -316,4 +326,7 @@ def looks_like(head: bytes, name: str) -> str | None:
     inner = start[1:].lstrip()
     if start.startswith(b"[") and inner.startswith(b"{") and inner[1:].lstrip().startswith(b'"'):
         return "json"
-    return "ndjson" if start.startswith(b"{") and inner[:1] in (b'"', b"}") else None
+    if not start.startswith(b"{") or inner[:1] not in (b'"', b"}"):
+        return None
+    whole_line = start.split(b"\n", 1)[0].rstrip().endswith(b"}") or b"\n" not in start
+    return "ndjson" if whole_line or not name.lower().endswith(".json") else "json"

@@ -11,7 +11,7 @@ from unweave.data.dates import days_of, find_layout, layout_of_numbers
 from unweave.data.named import NamedTable
 from unweave.data.readers.source import Options
 from unweave.data.readers.text import count_words
-from unweave.data.roles import ColumnRole, column_of, column_roles, shown
+from unweave.data.roles import ColumnRole, column_of, column_roles, prose_note, shown
 
 _MOST_LABELS = 50  # more levels than that are no labels that a page could show
 _EXCERPT = 200  # letters
@@ -33,7 +33,8 @@ def count_column(table: NamedTable, column: str | None, options: dict[str, Any])
     counted = count_words(texts, rows, Options(**options))
     labels, label_name = _labels(table, roles)
     times, time_name = _times(table, roles)
-    notes = [*table.notes, f"the texts are those of the column {name!r}", *counted.notes]
+    read = [note for note in table.notes if note != prose_note(name)]
+    notes = [*read, f"the texts are those of the column {name!r}", *counted.notes]
     if label_name:
         notes.append(f"{label_name!r} is kept beside the texts as their label")
     if time_name:

@@ -15,7 +15,7 @@ from unweave.data.readers.source import Options, ReadError, Source
 
 _KINDS = ("number", "missing", "truth", "text")
 _MANY = 1000
-_MEANT, _MEANT_SHARE = 5, 0.01  # words among numbers: from so many on, and this share of the first rows, they are meant
+_MEANT = ((5, 0.01), (2, 0.2))  # so many words among numbers, and this share of the first rows, are meant
 _NOTHING = {"n.a.", "n. a.", "unknown", "missing", "not available", "#value!", "#div/0!", "#ref!", "#name?", "#num!"}
 
 
@@ -162,7 +162,8 @@ def _words_too(dialect: Dialect, j: int) -> bool:
     cells = [row[j].strip() for row in dialect.rows]
     odd = [cell for cell in cells if kind_of(cell) in ("text", "truth")]
     stands_for_nothing = all(cell.lower() in _NOTHING or not any(map(str.isalnum, cell)) for cell in odd)
-    return len(odd) >= _MEANT and len(odd) >= _MEANT_SHARE * len(cells) and not stands_for_nothing
+    meant = any(len(odd) >= least and len(odd) >= share * len(cells) for least, share in _MEANT)
+    return meant and not stands_for_nothing
 
 
 def _first_names_rows(dialect: Dialect, roles: list[str]) -> int | None:
