@@ -62,6 +62,16 @@ def write_clicks(path: Path, seed: int = 0) -> Path:
     return write_lines(path, lines)
 
 
+def write_plays(path: Path, seed: int = 0) -> Path:
+    """How often people played songs of two kinds: most a few times, some very often."""
+    rng = np.random.default_rng(seed)
+    lines = ["user,song,plays"]
+    for u in range(40):
+        for i in rng.choice(np.arange(10) + 10 * (u % 2), 6, replace=False):
+            lines.append(f"person {u},song {i},{1 + int(rng.lognormal(1.5, 1.5))}")
+    return write_lines(path, lines)
+
+
 def write_messages(path: Path, seed: int = 0) -> Path:
     """Messages in a table: an id, a label, the text, and its length."""
     rng = np.random.default_rng(seed)

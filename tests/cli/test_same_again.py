@@ -41,6 +41,7 @@ CASES = [
     ("complete", lambda path: files.write_ratings(path, times=True), "ratings.csv", ["-k", "2"]),
     ("recommend", files.write_clicks, "clicks.csv", ["-k", "4"]),
     ("recommend", files.write_ratings, "stars.csv", ["-k", "2", "--titles", "titles.csv"]),
+    ("recommend", files.write_plays, "plays.csv", ["-k", "4"]),
     ("topics", files.write_messages, "sms.csv", ["-k", "3"]),
     ("group", files.write_pets, "pets.csv", ["-k", "3", "--ignore", "chipped", "--as", "kg=number"]),
     ("complete", files.write_pets, "pets.csv", []),

@@ -95,6 +95,22 @@ def test_items_have_their_titles(here, capsys):
     assert "other.csv has a title for none of the items" in capsys.readouterr().err
 
 
+def test_counts_of_plays_are_no_ratings(here, capsys):
+    files.write_plays(here / "plays.csv")
+    assert main(["recommend", "plays.csv", "person 4", "-n", "3", "--json"]) == 0
+    said = capsys.readouterr()
+    result = json.loads(said.out)
+    assert result["model"] == "ImplicitALS" and "how often something was used" in said.err
+    assert {int(item.split()[1]) // 10 for item in result["recommended"][0]["items"]} == {0}
+
+
+def test_titles_may_stand_in_a_file_of_tabs(here, capsys):
+    files.write_clicks(here / "clicks.csv")
+    files.write_lines(here / "names.tsv", ["id\tname\turl", *(f'thing {i}\t"Big" thing, {i}\tx,y' for i in range(20))])
+    assert main(["recommend", "clicks.csv", "person 1", "-n", "1", "--titles", "names.tsv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recommended"][0]["items"][0].startswith('"Big" thing, 1')
+
+
 def test_a_user_who_is_not_there_is_told_before_the_fit(here, capsys):
     files.write_clicks(here / "clicks.csv")
     assert main(["recommend", "clicks.csv", "nobody"]) == 1

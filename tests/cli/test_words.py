@@ -82,6 +82,9 @@ def test_the_command_is_written_as_it_would_be_typed_again():
         ("scale='standard' would fill it; use scale='unit'", "--scale 'standard' would fill it; use --scale 'unit'"),
         ("n_components=5 is too many", "-k 5 is too many"),
         ("raise max_iter or tol", "raise --max-iter"),
+        ("stopped after max_iter=50 iterations", "stopped after 50 iterations"),
+        ("X is too small (4×1) to hide blocks: give a number", "the table is too small (4×1) to hide blocks; give -k a "
+         "number"),
         ("use ignore=['id', 'name']", "use --ignore id,name"),
         ("read it with text='message'", "read it with --as message=prose"),
     ],

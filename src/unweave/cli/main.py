@@ -1,7 +1,8 @@
 """Run the ``unweave`` command line.
 
 Verbs load what they need themselves, so ``unweave --help`` and ``--version`` answer at once. Exit codes: 0 done, 1 the
-work failed, 2 wrong usage. Errors are one sentence on stderr; ``--debug`` shows where they come from.
+work failed, 2 wrong usage, 130 ended by Ctrl-C. Errors are one sentence on stderr; ``--debug`` shows where they come
+from.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run([word for word in asked if word != "--debug"])
     except KeyboardInterrupt:
-        return _fail("interrupted before there was anything to keep")
+        return _fail("interrupted: nothing was written", 130)
     except BrokenPipeError:  # the reader of our output has gone away, which is not our failure
         sys.stderr.close()
         return 0
@@ -43,9 +44,9 @@ def sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {text} (this is a defect of unweave; --debug shows where)"
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: int = 1) -> int:
     print(f"unweave: {message}", file=sys.stderr)
-    return 1
+    return code
 
 
 if __name__ == "__main__":

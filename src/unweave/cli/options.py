@@ -104,124 +104,136 @@ def settings_of(verb: str, given: dict[str, Any]) -> Settings:
     return Settings(verb=verb, **values)
 
 
-def _share(text: str):
-    return typer.Option(help=text, rich_help_panel=_READ)
+def _option(kind: Any, default: Any, text: str, *flags: str, panel: str | None = None, **more: Any) -> tuple[Any, Any]:
+    """Make an option of its type, what it is unless given, and what it says of itself."""
+    return Annotated[kind, typer.Option(*flags, help=text, rich_help_panel=panel, **more)], default
 
 
-_DATA = "The data: CSV, Parquet, npy, MatrixMarket, text, images, …"
-FILE: Parameters = {
-    "files": (
-        Annotated[list[Path], typer.Argument(metavar="FILE...", help=f"{_DATA} Several files are read as one.")],
-        _REQUIRED,
-    )
-}
-ONE_FILE: Parameters = {"file": (Annotated[Path, typer.Argument(metavar="FILE", help="The picture.")], _REQUIRED)}
-SOURCE: Parameters = {
-    "file": (Annotated[Path, typer.Argument(metavar="FILE|MODEL", help="Who took or rated what (user,item[,rating]), "
-                                            "or a model saved by `recommend` or `complete` (*.unweave).")], _REQUIRED),
-}  # fmt: skip
-MODEL: Parameters = {
-    "model": (Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model (*.unweave).")], _REQUIRED)
-}
+def _argument(kind: Any, default: Any, text: str, metavar: str) -> tuple[Any, Any]:
+    """Make an argument that stands without a name."""
+    return Annotated[kind, typer.Argument(help=text, metavar=metavar)], default
+
+
+_DATA = "The data: CSV, Parquet, npy, MatrixMarket, text, images, … Several files are read as one."
+_RATED = "Who took or rated what (user,item[,rating]), or a model saved by `recommend` or `complete` (*.unweave)."
+_USERS = "Ids as in the file (positions where there are none); without any a few examples."
+FILE: Parameters = {"files": _argument(list[Path], _REQUIRED, _DATA, "FILE")}
+ONE_FILE: Parameters = {"file": _argument(Path, _REQUIRED, "The picture.", "FILE")}
+SOURCE: Parameters = {"file": _argument(Path, _REQUIRED, _RATED, "FILE|MODEL")}
+MODEL: Parameters = {"model": _argument(Path, _REQUIRED, "A saved model (*.unweave).", "MODEL")}
+
 FILES: Parameters = {
-    "format": (Annotated[str, _share("Format of the file; 'auto' tells it by its content.")], "auto"),
-    "missing": (
-        Annotated[
-            str,
-            typer.Option(
-                help="What an unknown entry looks like: auto, nan, zeros (what a sparse file does not store), none.",
-                callback=_one_of(*_MISSING), rich_help_panel=_READ,
-            ),
-        ],
-        "auto",
+    "format": _option(str, "auto", "Format of the file; 'auto' tells it by its content.", panel=_READ, metavar="NAME"),
+    "missing": _option(
+        str, "auto", "What an unknown entry looks like: auto, nan, zeros (what a sparse file does not store), none.",
+        panel=_READ, metavar="WORD", callback=_one_of(*_MISSING),
     ),
-    "names": (Annotated[str, _share("Column of the row names: its name, 'auto' or 'none'.")], "auto"),
-    "delimiter": (Annotated[str, _share("Between the fields of a text file; found out unless given.")], ""),
-    "encoding": (Annotated[str, _share("Of text files.")], "utf-8"),
-    "limit": (Annotated[int | None, typer.Option(help="Most bytes that a packed file may unpack to.", min=1,
-                                                 rich_help_panel=_READ)], None),
-    "dtype": (
-        Annotated[str, typer.Option(help="float64 or float32.", callback=_one_of("float64", "float32"),
-                                    rich_help_panel=_READ)],
-        "float64",
+    "names": _option(
+        str, "auto", "Column of the row names: its name, 'auto' or 'none'.", panel=_READ, metavar="COLUMN"
+    ),
+    "delimiter": _option(
+        str, "", "Between the fields of a text file; found out unless given.", panel=_READ, metavar="SIGN"
+    ),
+    "encoding": _option(
+        str, "utf-8", "How letters are stored in text files, such as latin-1.", panel=_READ, metavar="NAME"
+    ),
+    "limit": _option(
+        int | None, None, "Most bytes that a packed file may unpack to.", panel=_READ, metavar="BYTES", min=1
+    ),
+    "dtype": _option(
+        str, "float64", "Precision: float64, or float32 for half the memory.", panel=_READ, metavar="TYPE",
+        callback=_one_of("float64", "float32"),
     ),
 }  # fmt: skip
 TEXT: Parameters = {
-    "lines": (Annotated[bool | None, typer.Option("--lines/--no-lines", rich_help_panel=_TEXTS, show_default=False,
-                                                  help="Whether every line is a document; found out unless given.")],
-              None),
-    "stop_words": (Annotated[str, typer.Option(help="Words to leave out: a language (english, german, …), several with "
-                                               "commas between, or none.", rich_help_panel=_TEXTS)], "english"),
-    "min_documents": (Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents.",
-                                                  rich_help_panel=_TEXTS)], 2),
-    "max_words": (Annotated[int, typer.Option(min=1, help="Keep the most frequent words.", rich_help_panel=_TEXTS)],
-                  20000),
+    "lines": _option(
+        bool | None, None, "Whether every line is a document; found out unless given.", "--lines/--no-lines",
+        panel=_TEXTS, show_default=False,
+    ),
+    "stop_words": _option(
+        str, "english", "Words to leave out: a language (english, german, …), several with commas between, or none.",
+        panel=_TEXTS, metavar="WORDS",
+    ),
+    "min_documents": _option(int, 2, "Leave out words in fewer documents.", panel=_TEXTS, metavar="N", min=1),
+    "max_words": _option(int, 20000, "Keep the most frequent words.", panel=_TEXTS, metavar="N", min=1),
 }  # fmt: skip
 READING: Parameters = FILES | TEXT  # every verb that reads a file takes texts too
 COLUMNS: Parameters = {
-    "columns": (Annotated[str | None, _share("Use these columns alone: names with commas between.")], None),
-    "ignore": (Annotated[str | None, _share("Leave these columns out: names with commas between.")], None),
-    "kinds": (Annotated[list[str] | None, typer.Option("--as", metavar="NAME=KIND", rich_help_panel=_READ,
-                                                       help=f"What a column is: {', '.join(_KINDS)}; once each.")],
-              None),
-}  # fmt: skip
-FORCE: Parameters = {
-    "force": (Annotated[bool, typer.Option("--force", help="Replace results that are there already.",
-                                           rich_help_panel=_OUT)], False),
-}  # fmt: skip
-COUNT: Parameters = {
-    "k": (Annotated[str, typer.Option("-k", "--components", callback=_count, metavar="N|auto",
-                                      help="How many groups, axes, parts or topics; 'auto' finds out.")], "auto"),
-}  # fmt: skip
-JOB: Parameters = {
-    "job": (Annotated[str, typer.Option(help="compress, complete, group, explain, topics or recommend; the file "
-                                        "suggests one.",
-                                        callback=_one_of("", *_JOBS))], ""),
-}  # fmt: skip
-SPEAKING: Parameters = {
-    "as_json": (Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.", rich_help_panel=_SAY)],
-                False),
-    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.", rich_help_panel=_SAY)],
-              False),
-}  # fmt: skip
-FITTING: Parameters = {
-    "out": (Annotated[Path | None, typer.Option(help="Folder for the result; FILE-VERB unless given, numbered if "
-                                                "taken.",
-                                                rich_help_panel=_OUT)], None),
-    "seed": (Annotated[int, typer.Option(help="Seed of what is drawn at random.", min=0)], 0),
-    "scale": (Annotated[str, typer.Option(help="Columns to one scale: auto, none, standard (mean 0, spread 1), unit "
-                                          "(spread 1).", callback=_one_of(*_SCALES), rich_help_panel=_READ)], "auto"),
-    "checkpoint": (Annotated[Path | None, typer.Option(help="Save the fit under way here; a killed command given again "
-                                                       "goes on.", rich_help_panel=_OUT)], None),
-    "max_iter": (Annotated[int | None, typer.Option(help="The most iterations.", min=1)], None),
+    "columns": _option(
+        str | None, None, "Use these columns alone: names with commas between.", panel=_READ, metavar="A,B"
+    ),
+    "ignore": _option(
+        str | None, None, "Leave these columns out: names with commas between.", panel=_READ, metavar="A,B"
+    ),
+    "kinds": _option(
+        list[str] | None, None, f"What a column is: {', '.join(_KINDS)}. For several columns give it several times.",
+        "--as", panel=_READ, metavar="NAME=KIND",
+    ),
 }  # fmt: skip
 TITLES: Parameters = {
-    "titles": (Annotated[Path | None, typer.Option(help="CSV file with titles of the items: ids in its first column.",
-                                                   rich_help_panel=_READ)], None),
+    "titles": _option(
+        Path | None, None, "CSV file with titles of the items: ids in its first column.", panel=_READ, metavar="FILE"
+    )
+}
+FORCE: Parameters = {
+    "force": _option(bool, False, "Replace results that are there already.", "--force", panel=_OUT)
+}  # fmt: skip
+COUNT: Parameters = {
+    "k": _option(
+        str, "auto", "How many groups, axes, parts or topics; 'auto' finds out.", "-k", "--components",
+        metavar="N|auto", callback=_count,
+    )
+}  # fmt: skip
+JOB: Parameters = {
+    "job": _option(
+        str, "", f"{', '.join(_JOBS)}; the file suggests one.", metavar="VERB", callback=_one_of("", *_JOBS)
+    )
+}  # fmt: skip
+SPEAKING: Parameters = {
+    "as_json": _option(bool, False, "The result as JSON on stdout.", "--json", panel=_SAY),
+    "quiet": _option(bool, False, "No messages but errors.", "--quiet", "-q", panel=_SAY),
+}
+SEED: Parameters = {"seed": _option(int, 0, "Seed of what is drawn at random.", metavar="N", min=0)}
+FITTING: Parameters = {
+    "out": _option(
+        Path | None, None, "Folder for the result; FILE-VERB unless given, with a number if that is taken.",
+        panel=_OUT, metavar="FOLDER",
+    ),
+    **SEED,
+    "scale": _option(
+        str, "auto", "Columns to one scale: auto, none, standard (mean 0, spread 1), unit (spread 1).",
+        panel=_READ, metavar="WORD", callback=_one_of(*_SCALES),
+    ),
+    "checkpoint": _option(
+        Path | None, None, "Save the fit under way here; a killed command given again goes on.",
+        panel=_OUT, metavar="FILE",
+    ),
+    "max_iter": _option(int | None, None, "The most iterations.", metavar="N", min=1),
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | FORCE | READING | COLUMNS | SPEAKING
 TOPICS: Parameters = {name: option for name, option in WORK.items() if name != "scale"}
 WRITING: Parameters = {
-    "out": (Annotated[Path | None, typer.Option(help="CSV file for the codes, '-' for stdout.", rich_help_panel=_OUT)],
-            None),
-}  # fmt: skip
+    "out": _option(Path | None, None, "CSV file for the codes, '-' for stdout.", panel=_OUT, metavar="FILE")
+}
 PAGE: Parameters = {
-    "out": (Annotated[Path | None, typer.Option(help="The page; report.html beside the model unless given.",
-                                                rich_help_panel=_OUT)], None),
-}  # fmt: skip
+    "out": _option(
+        Path | None, None, "The page; report.html beside the model unless given.", panel=_OUT, metavar="FILE"
+    )
+}
 USERS: Parameters = {
-    "users": (Annotated[list[str] | None, typer.Argument(metavar="[USER...]", help="Ids as in the file (positions "
-                                                         "where there are none); without any a few examples.")], None),
-    "n": (Annotated[int, typer.Option("-n", "--items", help="Items for each user.", min=1)], 10),
-    "unknown": (Annotated[str, typer.Option(help="What users get whom the model does not know: error, or popular.")],
-                "error"),
+    "users": _argument(list[str] | None, None, _USERS, "USER"),
+    "n": _option(int, 10, "Items for each user.", "-n", "--items", metavar="N", min=1),
+    "unknown": _option(
+        str, "error", "What users get whom the model does not know: error, or popular.", metavar="WORD",
+        callback=_one_of("error", "popular"),
+    ),
 }  # fmt: skip
 TOP: Parameters = {
-    "top": (Annotated[int | None, typer.Option(help="List so many columns of each component too.", min=1)], None),
-}
+    "top": _option(int | None, None, "List so many columns of each component too.", metavar="N", min=1)
+}  # fmt: skip
 PICTURE: Parameters = {
-    "k": (Annotated[int, typer.Option("-k", "--segments", min=1, help="How many segments.")], 8),
-    "position": (Annotated[float, typer.Option(min=0, help="Weight of a pixel's place beside its colour.")], 0.0),
-    "seed": (Annotated[int, typer.Option(min=0, help="Seed of what is drawn at random.")], 0),
-    "out": (Annotated[Path | None, typer.Option(help="The PNG; FILE-segments.png unless given.")], None),
+    "k": _option(int, 8, "How many segments.", "-k", "--segments", metavar="N", min=1),
+    "position": _option(float, 0.0, "Weight of a pixel's place beside its colour.", metavar="NUMBER", min=0),
+    **SEED,
+    "out": _option(Path | None, None, "The PNG; FILE-segments.png unless given.", metavar="FILE"),
 }

@@ -23,10 +23,12 @@ _WORDS = [
     (re.compile(r"\bn_(?:components|clusters|topics|states)=\s?"), "-k "),
     (re.compile(r"\bn_(?:components|clusters|topics|states)\b"), "-k"),
     (re.compile(r"\brandom_state=?"), "--seed "),
+    (re.compile(r"\bmax_iter=(\d+) (?=iterations|sweeps)"), r"\1 "),
     (re.compile(r"\braise max_iter(?: or tol)?"), "raise --max-iter"),
     (re.compile(r"\bkinds=\{['\"]?([^'\":]+)['\"]?: ?['\"]?(\w+)['\"]?[^}]*\}"), r"--as \1=\2"),
     (re.compile(r"\btext=(['\"])(.+?)\1"), r"--as \2=prose"),
-    (re.compile(r"\bunweave\.read\("), "reading ("),
+    (re.compile(r"^X (?=is|has|holds|contains|must)"), "the table "),
+    (re.compile(r": give a number$|; raise share$"), "; give -k a number"),
 ]
 
 
@@ -97,6 +99,8 @@ def as_typed(text: str) -> str:
     '-k 3 by groups; give -k a number'
     >>> as_typed("use columns=['a', 'b'], kinds={'when': 'date'} or scale='unit'; raise max_iter or tol")
     "use --columns a,b, --as when=date or --scale 'unit'; raise --max-iter"
+    >>> as_typed("X is too small (4×2) to hide blocks: give a number")
+    'the table is too small (4×2) to hide blocks; give -k a number'
     """
     for pattern, typed in _WORDS:
         text = pattern.sub(typed, text)

@@ -12,7 +12,7 @@ _TITLES = ("title", "name", "label", "description")
 
 
 def titled(table: NamedTable, path: str | os.PathLike) -> NamedTable:
-    """Name the columns of a table by titles: a CSV file has their ids in its first column.
+    """Name the columns of a table by titles: a file of them has the ids in its first column.
 
     The title is in the column called so (title, name, label, description), else in the second. An id without a title
     stays, and items of the same title keep their ids behind it.
@@ -27,15 +27,22 @@ def titled(table: NamedTable, path: str | os.PathLike) -> NamedTable:
 
 
 def read_titles(path: str | os.PathLike) -> dict[str, str]:
-    """Read ids and titles from a CSV file, maybe packed."""
-    import polars
-
-    try:
-        frame: Any = polars.read_csv(os.fspath(path), infer_schema=False)
-    except polars.exceptions.PolarsError as error:
-        raise ValueError(f"{path} cannot be read as a CSV file of ids and titles ({error})") from None
-    if frame.width < 2:
-        raise ValueError(f"{path} has one column; a file of titles has ids in the first and titles in another")
+    """Read ids and titles from a CSV or TSV file, maybe packed."""
+    frame = next((found for separator in ("\t", ",", ";", "|") if (found := _read(path, separator)) is not None), None)
+    if frame is None:
+        raise ValueError(f"{path} cannot be read as a table of ids and titles; save it as CSV")
     by_name = [name for known in _TITLES for name in frame.columns[1:] if name.strip().lower() == known]
     column = by_name[0] if by_name else frame.columns[1]
     return {item: title for item, title in frame.select(frame.columns[0], column).iter_rows() if title}
+
+
+def _read(path: str | os.PathLike, separator: str) -> Any:
+    """Read a table of texts; None if it does not have two columns and more with this separator."""
+    import polars
+
+    quote = None if separator == "\t" else '"'
+    try:
+        frame = polars.read_csv(os.fspath(path), separator=separator, infer_schema=False, quote_char=quote)
+    except polars.exceptions.PolarsError:
+        return None
+    return frame if frame.width > 1 else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.cli.clock import Clock
 from unweave.cli.interrupt import EXIT, Ending, Interrupted
-from unweave.cli.options import READING, TEXT, WORK, Settings
+from unweave.cli.options import READING, TEXT, TITLES, WORK, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -160,7 +160,9 @@ def finish(job: Job) -> int:
     job.folder = folder_for(settings)
     clock, interrupted = fit(job)
     _say_warnings(job)
-    found = say_answer(job)
+    found = answer_of(job)
+    # Who asked for something of their own is spared the examples.
+    speaker.answer(asdict(found if job.also is None else replace(found, rows=[])))
     job.extra |= job.also(job) if job.also is not None else {}
     speaker.line(f"{type(job.model).__name__}, {clock.seconds:.2f} s: {as_typed(job.model.history_.stopped)}")
     try:
@@ -189,13 +191,11 @@ def fit(job: Job) -> tuple[Clock, bool]:
     return clock, ending.asked
 
 
-def say_answer(job: Job) -> Answer:
-    """Say what the model has found."""
+def answer_of(job: Job) -> Answer:
+    """Return what the model has found."""
     from unweave.report.answer import answer
 
-    found = answer(job.model, job.ready, job.recipe)
-    job.speaker.answer(asdict(found))
-    return found
+    return answer(job.model, job.ready, job.recipe)
 
 
 def _say_warnings(job: Job) -> None:
@@ -238,9 +238,9 @@ _NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
 
 def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
-    words = ["unweave", settings.verb, *map(str, settings.files or [settings.file])]
+    words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WORK:
+    for name in WORK | TITLES:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue

@@ -123,7 +123,7 @@ def learn_parts(table: NamedTable, roles: list[ColumnRole], notes: list[str]) ->
         raise ValueError(f"no word of {shown([part.name for part in bare])} comes twice: there is no structure to find")
     notes += [f"left out {part.name!r} (a category): hardly any of its words comes twice" for part in bare]
     parts = [part for part in parts if part not in bare]
-    numbers = [as_numbers(column_of(table, part.position)) for part in parts if part.kind == "number"]
+    numbers = [as_numbers(column_of(table, p.position), p.name) for p in parts if p.kind == "number"]
     parts = [part if part.kind != "date" else _with_cycles(part, numbers, table, notes) for part in parts]
     _say_categories([part for part in parts if part.kind == "category"], notes)
     return parts

@@ -79,7 +79,7 @@ class Part:
             time = (days - self.origin) * (24 if self.layout == "time of day" else 1)
             turns = [_indicators(place_in_cycle(days, cycle), len(CYCLES[cycle])) for cycle in self.cycles]
             return np.hstack([time[:, None], *turns])
-        return as_numbers(column)[:, None]
+        return as_numbers(column, self.name)[:, None]
 
     def _one_hot(self, column: Any) -> NDArray:
         place = {level: j for j, level in enumerate(self.levels)}
@@ -103,16 +103,22 @@ class Part:
         return [None if hole else value for value, hole in zip(found, holes, strict=True)]
 
 
-def as_numbers(column: Any) -> NDArray:
-    """Return a column as numbers, texts by what :func:`read_amounts` makes of them, NaN where that is nothing."""
+def as_numbers(column: Any, name: str) -> NDArray:
+    """Return a column as numbers; NaN for the few texts that are none, ValueError if they are not few."""
     if isinstance(column, np.ndarray):
         return column
     amounts = read_amounts(column)
     if amounts is not None:
         return amounts.values
+    if not len(column) or column.null_count() == len(column):
+        return np.full(len(column), np.nan)
     import polars as pl
 
-    return column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    odd = column.filter(column.cast(pl.Float64, strict=False).is_null() & column.is_not_null())
+    shown = repr(odd[0][:40]) if len(odd) else "several currencies"
+    raise ValueError(
+        f"the column {name!r} holds {shown} where numbers are expected; correct it, or read it as a category"
+    )
 
 
 def level_texts(column: Any) -> list[str | None]:

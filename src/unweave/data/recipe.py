@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.choosing import are_numbers, choose_roles, learn_parts, names_of, positions_asked
-from unweave.data.encode import Part
+from unweave.data.encode import Part, as_numbers
 from unweave.data.named import NamedTable
 from unweave.data.roles import column_of
 from unweave.data.scaling import SCALES, divide, scale_blocks, scale_numbers
@@ -51,8 +51,8 @@ class Recipe:
     parts: list[Part] | None = None
 
     def __post_init__(self):
-        if self.parts and isinstance(self.parts[0], Mapping):  # as it was saved
-            object.__setattr__(self, "parts", [Part(**part) for part in self.parts])
+        if self.parts is not None:  # each is a dict as it was saved
+            object.__setattr__(self, "parts", [p if isinstance(p, Part) else Part(**p) for p in self.parts])
 
     def apply(self, table: NamedTable) -> NamedTable:
         """Turn a table into what the model wants; columns are found by name where there are names."""
@@ -221,7 +221,8 @@ def take(table: NamedTable, keep: list[int]) -> NamedTable:
     """Return some columns of a table, as numbers."""
     names = None if table.columns is None else [table.columns[j] for j in keep]
     if not table.numeric:
-        X = table.X[:, keep].to_numpy().astype(np.float64)
+        found = table.X.columns
+        X = np.column_stack([as_numbers(column_of(table, j), found[j]) for j in keep])
         holes = bool(np.isnan(X).any())
         return table.with_(X=np.ascontiguousarray(X), columns=names, missing="nan" if holes else None)
     if len(keep) == table.shape[1] and keep == list(range(len(keep))):

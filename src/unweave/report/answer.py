@@ -113,7 +113,9 @@ def certificate_words(model: Any) -> str:
     better = max(0.0, 1 - found.lower_bound / found.objective)
     if better < 1e-6:
         return "No better answer of this size exists."
-    return f"At most {percent(better)} better is possible." if better < _SAYS_LITTLE else ""
+    if better >= _SAYS_LITTLE:
+        return ""
+    return f"At most {'' if found.exact else 'about '}{percent(better)} better is possible."
 
 
 # By the criterion of a choice: what was best at the number chosen.

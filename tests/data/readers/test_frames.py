@@ -139,3 +139,25 @@ NDJSON = [
 @example(b'{"a":' * 3000)
 def test_spoiled_ndjson_is_read_or_refused(data):
     reads_or_refuses(data, "ndjson")
+
+
+def test_an_array_of_records(write):
+    records = '[{"name": "a", "x": 1, "y": null},\n {"name": "b", "x": 2.5, "y": true},\n {"name": "c"}]'
+    for name in ("a.json", "a.jsonl", "a"):
+        table = read(write(name, records))
+        assert table.rows == ["a", "b", "c"] and table.columns == ["x", "y"]
+        np.testing.assert_array_equal(table.X, [[1, nan], [2.5, 1], [nan, nan]])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"x": 1}, {"x": 2}', "line 1: is not JSON"),
+        ('[{"x": 1}, 2]', "not an array of JSON objects"),
+        ('[{"x": [1]}]', "'x' holds a list or an object"),
+        ('[{"x": 1}, {"x": "two"}]', "words on others"),
+    ],
+)
+def test_arrays_that_are_wrong_are_said(write, text, words):
+    with pytest.raises(ReadError, match=words):
+        read(write("bad.json", text))

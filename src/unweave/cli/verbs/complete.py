@@ -107,6 +107,9 @@ def _mixed(settings: Settings, speaker: Speaker, table: NamedTable) -> Job:
     from unweave import TableImputer
 
     names = _modelled(settings, speaker, table)
+    if not names:
+        raise ValueError(f"{settings.file} has no column that can be filled: each is an id, free text or the like; say "
+                         "what one is by --as NAME=KIND")  # fmt: skip
     part = table if names == list(table.X.columns) else table.with_(X=table.X.select(names), columns=names)
     if not any(part.X[name].null_count() for name in names):
         raise ValueError(f"{settings.file} has no missing entry: there is nothing to complete; if it lists who took "

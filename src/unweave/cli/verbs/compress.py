@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, holes, read_known, read_line
+from unweave.cli.work import Job, asked_count, finish, holes, named, read_known, read_line
 from unweave.cli.work import ready as make_ready
 
 
@@ -17,7 +17,8 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     """Fit PCA to dense tables, truncated SVD to sparse ones."""
     from unweave import PCA, TruncatedSVD
 
-    table = read_known(settings, speaker, "use `unweave complete`, or --missing none if what is not stored is zero")
+    instead = f"use `unweave complete {named(settings)}`, or --missing none if what is not stored is zero"
+    table = read_known(settings, speaker, instead)
     ready, recipe, prepared = make_ready(settings, speaker, table)
     k = asked_count(settings, ready, min(ready.shape))
     name, cls = ("TruncatedSVD", TruncatedSVD) if ready.sparse else ("PCA", PCA)

@@ -26,7 +26,7 @@ def run(settings: Settings) -> int:
     job.model.set_params(verbose=False)
     most = job.model.max_iter or job.model._default_max_iter()
     with silent.hearing():
-        job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(job.ready)
+        job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(job.ready, **job.fit_with)
     say_choice(job)
     seconds, done = float(job.model.history_.seconds[-1]), len(job.model.history_)
     one = seconds / done if done == 1 else float(np.diff(job.model.history_.seconds).min())  # the first one warms up

@@ -39,28 +39,44 @@ def _need_known(table: NamedTable, settings: Settings) -> None:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """Fit ImplicitALS to pairs of users and items, and a matrix completion to ratings."""
+    """Fit ImplicitALS to who took what and how often, and a matrix completion to ratings."""
     from unweave import ImplicitALS
 
     settings, table = _read(settings, speaker)
-    if table.kind == "ratings" or table.missing == "zeros":
+    often = table.sparse and _count_uses(table)
+    if table.missing == "zeros" and not often:
         return complete.ratings(settings, speaker, table, "recommendations.csv")
     _need_pairs(table, settings)
     if table.times is not None:
         speaker.note("the times are not used: what was taken counts alike, whenever it was")
     table, named_items = complete.with_titles(settings, table)
+    if often:
+        speaker.note("the values say how often something was used, not how it was liked: n times count log(1 + n)")
+        table = table.with_(X=table.X.log1p(), missing=None)
     more: dict[str, Any] = {} if settings.k == "auto" else {"n_components": int(settings.k)}
     model = ImplicitALS(random_state=settings.seed, **more)
     given = "".join(f"{name}={value!r}, " for name, value in more.items())
     lines = [
         read_line(settings),
         *named_items,
+        *(["table = table.with_(X=table.X.log1p(), missing=None)"] if often else []),
         f"model = unweave.ImplicitALS({given}random_state={settings.seed}).fit(table)",
         f"items, scores = model.recommend(model.user_ids_, {LISTED})",
     ]
     made = Job(settings, speaker, table, table, None, model, lines)
     made.later = lambda job: {"recommendations.csv": lists_frame(job.model, LISTED, "score")}
     return made
+
+
+_FAR = 10  # times the median: no scale of ratings reaches so far, and counts of plays or purchases do
+
+
+def _count_uses(table: NamedTable) -> bool:
+    """Tell whether values say how often something was used: whole numbers from 1, some far above the usual."""
+    values = table.X.data
+    if table.missing != "zeros" or not values.size or values.min() < 1 or (np.round(values) != values).any():
+        return False
+    return bool(values.max() > _FAR * np.median(values))
 
 
 def _read(settings: Settings, speaker: Speaker) -> tuple[Settings, NamedTable]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from unweave.data.named import NamedTable
 from unweave.data.readers.detect import detect_format, reader
-from unweave.data.readers.several import several, stack
+from unweave.data.readers.several import every_path, stack
 from unweave.data.readers.source import Options, ReadError, Source
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -110,11 +110,7 @@ def read(
         min_documents=min_documents,
         max_words=max_words,
     )
-    paths = several(path)
-    if paths is None:
-        table = _read_one(path, format, options)
-    else:
-        table = stack([_read_one(one, format, options) for one in paths])
+    table = stack([_read_one(one, format, options) for one in every_path(path)])
     if text is None:
         return table
     return table.texts(text, stop_words=stop_words, min_documents=min_documents, max_words=max_words)

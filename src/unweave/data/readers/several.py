@@ -15,15 +15,15 @@ from unweave.data.readers.source import ReadError
 _PATTERN = "*?["
 
 
-def several(path: Any) -> list[str] | None:
-    """Return the paths that a list or a pattern such as ``"sales-*.csv"`` names, sorted; None for one path."""
+def every_path(path: Any) -> list[Any]:
+    """Return the paths that a list or a pattern such as ``"sales-*.csv"`` names, those of a pattern sorted."""
     if isinstance(path, Sequence) and not isinstance(path, str | bytes):
         if not path:
             raise ValueError("the list of files is empty; name at least one")
-        return [os.fspath(one) for one in path]
+        return list(path)
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(text, str) or os.path.exists(text) or not any(sign in text for sign in _PATTERN):
-        return None
+        return [path]
     found = sorted(glob.glob(os.path.expanduser(text), recursive=True))
     if not found:
         raise ReadError(text, "no file has such a name; check the pattern")
@@ -93,9 +93,10 @@ def _below(tables: list[NamedTable]) -> Any:
             empty = frame[name].null_count() == frame.height
             if types[name] != dtype and not empty:
                 if any(f[name].null_count() < f.height for f in frames[:i]):
-                    raise ReadError(
-                        table.source, f"{name!r} holds {_what(dtype)}, but {_what(types[name])} in the first"
+                    words = (
+                        f"{name!r} holds {_what(dtype)}, but {_what(types[name])} in an earlier file; make them alike"
                     )
+                    raise ReadError(table.source, words)
                 types[name] = dtype
     return pl.concat([frame.cast(types) for frame in frames])
 

@@ -22,7 +22,7 @@ def read_excel(source: Source, options: Options) -> NamedTable:
     except ImportError:
         raise ReadError(
             source.name,
-            "is an Excel workbook; install the reader with: pip install 'unweave[excel]', or save it as CSV",
+            "is an Excel workbook; install its reader (pip install 'unweave[excel]') or save it as CSV",
         ) from None
     data = source.everything()
     try:

@@ -35,7 +35,7 @@ def group_answer(model: Any, view: View | None, recipe: Any) -> Found:
     lines += [f"{counted(outside, noun)} in no group"] if outside else []
     return Found(
         _headline(len(labels), noun, sizes),
-        ["group", f"{noun}s", "share", "what sets it apart: its mean (mean of the others)"],
+        ["group", f"{noun}s", "share", "what sets it apart: its mean or share (that of the others)"],
         rows,
         lines,
         {"groups": data, **({"outside": outside} if outside else {})},

@@ -284,3 +284,33 @@ def test_spoiled_files_are_read_or_refused(data):
     for format in ("csv", "tsv", "auto"):
         if data:
             reads_or_refuses(data, format)
+
+
+def test_words_among_numbers_are_a_slip_or_meant(write):
+    many = "doors,x\n" + "".join(f"{'5more' if i % 4 == 0 else 2 + i % 3},{i}\n" for i in range(40))
+    assert set(read(write("cars.csv", many)).X["doors"]) == {"2", "3", "4", "5more"}
+    few = "x,y\n" + "".join(f"{'abc' if i == 30 else i},{i}\n" for i in range(40))
+    with pytest.raises(ReadError, match="line 32: 'abc' in the column 'x' of numbers"):
+        read(write("few.csv", few.replace("x,y", "y,x").replace("abc,30", "30,abc")))
+    blank = "y,x\n" + "".join(f"{i},{'-' if i % 4 == 0 else i}\n" for i in range(40))
+    with pytest.raises(ReadError, match="leave it empty if the value is missing"):
+        read(write("blank.csv", blank))
+
+
+def test_money_and_percent_are_numbers_whatever_the_rest_of_the_column_is(write):
+    table = read(write("a.csv", 'item,price,share\nn1,"$1,200.50",5%\nn2,$8,12 %\nn3,,0.5%\n'))
+    np.testing.assert_array_equal(table.X, [[1200.5, 5], [8, 12], [np.nan, 0.5]])
+    assert table.rows == ["n1", "n2", "n3"] and any("amounts in $" in note for note in table.notes)
+    mixed = read(write("b.csv", 'x,y\n1,950\n2,"1,234"\n3,12\n'))
+    np.testing.assert_array_equal(mixed.X[:, 1], [950, 1234, 12])
+    euros = read(write("c.csv", "x;y\n1;950\n2;1.234,50\n3;12,5\n"))
+    np.testing.assert_array_equal(euros.X[:, 1], [950, 1234.5, 12.5])
+    late = "x,y\n" + "".join(f"{i},{i}\n" for i in range(9000)) + '9000,"1,234.5"\n'
+    assert read(write("d.csv", late)).X[-1, 1] == 1234.5
+    first = read(write("e.csv", "price,x\n$5,1\n$6,2\n$9,3\n"))
+    assert first.rows is None and first.X[:, 0].tolist() == [5, 6, 9]
+
+
+def test_years_in_a_header_name_columns(write):
+    table = read(write("a.csv", "country,code,1960,1961,1962\nAruba,ABW,4.8,4.6,4.4\nAngola,AGO,7.4,7.3,\n"))
+    assert table.columns == ["code", "1960", "1961", "1962"] and table.rows == ["Aruba", "Angola"]

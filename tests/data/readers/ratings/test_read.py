@@ -280,3 +280,20 @@ def test_odd_numbers_are_seen_wherever_a_piece_is_cut(monkeypatch):
         assert ratings_reader._odd_numbers(b"1,20,3.05\n" * place + b"1,07,3\n")
         assert ratings_reader._odd_numbers(b"12,20,3.05\n" * place + b"07,1,3\n")
     assert not ratings_reader._odd_numbers(b"0,100,3.05\n10,0,0.5\n" * 20)
+
+
+def test_clicks_in_a_csv_are_pairs_and_their_times_are_said(write):
+    from unweave.data.readers import read as read_file
+
+    clicks = "user_id,item_id,timestamp\n" + "".join(f"u{i % 4},i{i % 6},{1700000000 + i}\n" for i in range(12))
+    table = read_file(write("clicks.csv", clicks))
+    assert table.kind == "pairs" and table.missing is None and table.X.max() == 1 and len(table.times) == table.X.nnz
+    said = " ".join(table.notes)
+    assert "pairs of a user and an item" in said and "no model of pairs uses them" in said
+    plain = read_file(write("plain.csv", "user,item\nann,tea\nbob,tea\nann,milk\n"))
+    assert plain.kind == "pairs" and plain.times is None and "times" not in " ".join(plain.notes)
+    assert read_file(write("words.tsv", "ann\tread\nann\twrite\nbob\tread\n")).kind == "table"
+
+
+def test_times_of_ratings_are_not_said_to_be_used():
+    assert any("only a fit that is handed them uses them" in note for note in read(MOVIES).notes)

@@ -15,6 +15,8 @@ from unweave.data.readers.source import Options, ReadError, Source
 
 _KINDS = ("number", "missing", "truth", "text")
 _MANY = 1000
+_MEANT, _MEANT_SHARE = 5, 0.01  # words among numbers: from so many on, and this share of the first rows, they are meant
+_NOTHING = {"n.a.", "n. a.", "unknown", "missing", "not available", "#value!", "#div/0!", "#ref!", "#name?", "#num!"}
 
 
 @dataclass
@@ -67,7 +69,7 @@ def plan_columns(source: Source, dialect: Dialect, options: Options) -> ColumnPl
         counts[_codes(row), np.arange(dialect.width)] += 1
     roles = _roles(counts)
     for j, role in enumerate(roles):
-        if role == "mixed" and j not in (0, named) and not _amounts(dialect, j):
+        if role == "mixed" and j not in (0, named) and not _amounts(dialect, j) and not _words_too(dialect, j):
             raise _mixed(source, dialect, columns[j], j)
     roles = ["text" if role == "mixed" or j == named else role for j, role in enumerate(roles)]
     chosen = named is not None
@@ -153,6 +155,14 @@ def _amounts(dialect: Dialect, j: int) -> bool:
     points = dialect.delimiter == "," and any("." in cell for cell in cells if is_number(cell))
     odd = [cell for cell in cells if kind_of(cell) in ("text", "truth")]
     return any(all(is_amount(cell, comma=comma) for cell in odd) for comma in ((False,) if points else (False, True)))
+
+
+def _words_too(dialect: Dialect, j: int) -> bool:
+    """Tell whether words in a column of numbers are meant: "5more" doors of many cars is, one "abc" is a slip."""
+    cells = [row[j].strip() for row in dialect.rows]
+    odd = [cell for cell in cells if kind_of(cell) in ("text", "truth")]
+    stands_for_nothing = all(cell.lower() in _NOTHING or not any(map(str.isalnum, cell)) for cell in odd)
+    return len(odd) >= _MEANT and len(odd) >= _MEANT_SHARE * len(cells) and not stands_for_nothing
 
 
 def _first_names_rows(dialect: Dialect, roles: list[str]) -> int | None:
