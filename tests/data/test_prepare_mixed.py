@@ -123,6 +123,20 @@ def test_new_rows_are_treated_alike(shop):
         recipe.apply(named({"price": [80.0], "when": ["2025-01-01"], "express": ["no"]}))
 
 
+def test_dates_of_new_rows_may_be_written_otherwise(shop):
+    _, recipe = prepare(shop, columns=["when", "price"])
+    iso = recipe.apply(named({"when": ["2024-05-31", None], "price": [1.0, 2.0]}))
+    for dates in (["31.5.2024", None], ["May 31, 2024", None], [20240531, None]):
+        np.testing.assert_allclose(recipe.apply(named({"when": dates, "price": [1.0, 2.0]})).X, iso.X)
+    assert np.isnan(recipe.apply(named({"when": [None, None], "price": [1.0, 2.0]})).X[:, 0]).all()
+    for wrong in (["soon", "later"], [3.5, 4.5], ["14:30", "12:00"]):
+        with pytest.raises(ValueError, match="'when' cannot be read as dates"):
+            recipe.apply(named({"when": wrong, "price": [1.0, 2.0]}))
+    in_digits, digits = prepare(named({"date": [20240131, 20240201, 20240301], "x": [1.0, 2, 4]}))
+    same = digits.apply(named({"date": ["2024-01-31", "2024-02-01", "2024-03-01"], "x": [1.0, 2, 4]}))
+    np.testing.assert_allclose(same.X, in_digits.X)
+
+
 def test_a_category_that_named_the_rows_of_a_small_file_is_found(tmp_path):
     big, small = tmp_path / "big.csv", tmp_path / "small.csv"
     big.write_text("town,x\n" + "".join(f"{TOWNS[i % 3]},{i % 7}\n" for i in range(60)))
@@ -183,6 +197,12 @@ def test_no_frame_is_too_strange(columns, other):
     try:
         again = recipe.apply(named(shared))
     except ValueError as error:
-        assert "where numbers are expected" in str(error)
+        assert any(words in str(error) for words in ("where numbers are expected", "cannot be read as dates"))
         return
     assert again.columns == ready.columns
+
+
+def test_many_rows_of_few_days_do_not_make_weekdays_special(rng):
+    days = np.repeat(np.arange("2024-01-01", "2024-12-31", 31, dtype="datetime64[D]"), 40)
+    x = rng.normal(size=len(days)) + np.repeat(rng.normal(size=len(days) // 40), 40)  # each day has its own level
+    assert prepare(named({"day": days.astype(str).tolist(), "x": x}))[0].columns == ["day (days)", "x"]

@@ -101,3 +101,16 @@ def test_counts_of_words_are_counts(rng):
 
     table = NamedTable(sp.random_array((5, 3), density=0.5, rng=rng, format="csr"), columns=list("abc"), kind="text")
     assert {role.kind for role in column_roles(table)} == {"count"}
+
+
+def test_later_rows_may_undo_what_the_first_ones_say():
+    n = 10_000
+    columns = {
+        "a": ["yes", "no"] * (n // 2) + ["maybe"] * 40,
+        "b": ["2024-01-31"] * n + ["soon"] * 4000 + ["2024-02-01"],
+        "c": list(range(n)) + [5] * 40,
+        "id": [7] * n + [0.5] * 40,
+    }
+    height = max(map(len, columns.values()))
+    found = kinds({name: [*values, *[None] * (height - len(values))] for name, values in columns.items()})
+    assert found == {"a": "category", "b": "category", "c": "count", "id": "number"}

@@ -152,13 +152,28 @@ def _with_cycles(part: Part, numbers: list[NDArray], table: NamedTable, notes: l
     found = []
     for cycle in CYCLES:
         places = place_in_cycle(days, cycle)
-        if lasts < _ROUNDS * ROUND[cycle] or len(np.unique(places[places >= 0])) < 2:
+        moments = np.floor(days * (24 if cycle == "hour" else 1))
+        seen = len(np.unique(places[places >= 0]))
+        if lasts < _ROUNDS * ROUND[cycle] or not 2 <= seen <= len(np.unique(moments[places >= 0])) / _ROUNDS:
             continue
-        if max((explained(x, places) for x in numbers), default=0.0) >= _HELPS:
+        if any(_goes_with(x, places, moments) for x in numbers):
             found.append(cycle)
     more = f", and its {' and '.join(found)}, with which the numbers go" if found else ""
     notes.append(f"the date {part.name!r} became time in days from {written(part.origin)}{more}")
     return replace(part, cycles=found)
+
+
+def _goes_with(x: NDArray, places: NDArray, moments: NDArray) -> bool:
+    """Tell whether a number goes with a month, weekday or hour, row by row and also day by day.
+
+    Rows of one day are not so many witnesses: five days cannot show that Mondays are special, however many the rows.
+    """
+    if explained(x, places) < _HELPS:
+        return False
+    known = ~np.isnan(x) & (places >= 0)
+    _, first, group = np.unique(moments[known], return_index=True, return_inverse=True)
+    means = np.bincount(group, weights=x[known]) / np.bincount(group)
+    return explained(means, places[known][first]) >= _HELPS
 
 
 def explained(x: NDArray, places: NDArray) -> float:

@@ -46,6 +46,7 @@ LAYOUTS = {
     "seconds": Layout("1769860800", ""),  # since 1970; numbers, not texts
     "milliseconds": Layout("1769860800000", ""),
 }
+NUMERIC = ("digits", "seconds", "milliseconds")  # layouts that a column of numbers can have
 _WRITTEN = [name for name, layout in LAYOUTS.items() if layout.pattern]
 _UNIX = {"seconds": 86400.0, "milliseconds": 86400e3}
 _SECONDS = (1e8, 4.2e9)  # from 1973 to 2103: smaller numbers are rather something else

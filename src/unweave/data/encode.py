@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.amounts import read_amounts
-from unweave.data.dates import CYCLES, days_of, find_layout, layout_of_numbers, place_in_cycle, written
+from unweave.data.dates import CYCLES, FEW, NUMERIC, days_of, find_layout, layout_of_numbers, place_in_cycle, written
 from unweave.data.roles import positive_of
 
 OTHER = "other"
@@ -75,11 +75,26 @@ class Part:
             found = column.str.strip_chars().str.to_lowercase() == self.levels[0].strip().lower()
             return np.where(column.is_null().to_numpy(), np.nan, found.fill_null(False).to_numpy())[:, None]
         if self.kind == "date":
-            days = days_of(column, self.layout)
+            days = self._days(column)
             time = (days - self.origin) * (24 if self.layout == "time of day" else 1)
             turns = [_indicators(place_in_cycle(days, cycle), len(CYCLES[cycle])) for cycle in self.cycles]
             return np.hstack([time[:, None], *turns])
         return as_numbers(column, self.name)[:, None]
+
+    def _days(self, column: Any) -> NDArray:
+        """Read dates as those of the fit were written, or else as these are; ValueError if they are none."""
+        in_digits = isinstance(column, np.ndarray)
+        known = ~np.isnan(column) if in_digits else column.is_not_null().to_numpy()
+        if not known.any():
+            return np.full(len(known), np.nan)
+        if in_digits == (self.layout in NUMERIC):
+            days = days_of(column, self.layout)
+            if np.isnan(days[known]).mean() <= FEW:
+                return days
+        layout = layout_of_numbers(column, named_as_time=True) if in_digits else find_layout(column)
+        if layout is None or (layout == "time of day") != (self.layout == "time of day"):
+            raise ValueError(_no_dates(self.name))
+        return days_of(column, layout)
 
     def _one_hot(self, column: Any) -> NDArray:
         place = {level: j for j, level in enumerate(self.levels)}
@@ -178,15 +193,17 @@ def learn_levels(column: Any) -> list[str]:
     return [level for level in kept if level != OTHER] + ([OTHER] if rare or OTHER in kept else [])
 
 
+def _no_dates(name: str) -> str:
+    return f"the column {name!r} cannot be read as dates; write them like 2026-01-31, or read it as another kind"
+
+
 def _learn_date(name: str, position: int, column: Any) -> Part:
     if isinstance(column, np.ndarray):
         layout = layout_of_numbers(column, named_as_time=True)
     else:
         layout = find_layout(column)
     if layout is None:
-        raise ValueError(
-            f"the column {name!r} cannot be read as dates; write them like 2026-01-31, or read it as another kind"
-        )
+        raise ValueError(_no_dates(name))
     days = days_of(column, layout)
     known = days[~np.isnan(days)]
     origin = float(np.floor(known.min())) if known.size and layout != "time of day" else 0.0

@@ -261,7 +261,8 @@ def part(table, kept: NDArray, note: str = "", times: NDArray | None = None):
     if not isinstance(table, NamedTable):
         return X
     times = table.times if times is None else times
-    changes: dict[str, Any] = {"X": X, "times": None if times is None else np.asarray(times).ravel()[kept]}
+    of_entries = times is not None and np.size(times) == len(kept)  # those of texts belong to rows, which all stay
+    changes: dict[str, Any] = {"X": X, "times": np.asarray(times).ravel()[kept] if of_entries else times}
     if isinstance(X, np.ndarray) and table.missing is None:
         changes["missing"] = "nan"
     return table.with_(**changes, notes=[*table.notes, *([note] if note else [])])

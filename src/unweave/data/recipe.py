@@ -70,7 +70,12 @@ class Recipe:
     def restore(self, X: NDArray) -> NDArray:
         """Return predictions of the model in the units of the file; the columns of a level hold its share."""
         X = X if self.scale is None else X * self.scale.astype(X.dtype)
-        return X if self.shift is None else X + self.shift.astype(X.dtype)
+        if self.shift is None:
+            return X
+        shift = self.shift.astype(X.dtype)
+        back = X + shift
+        # What cancels to the last digits is zero: a share of -1e-16 would puzzle whoever reads it.
+        return np.where(np.abs(back) <= 8 * np.finfo(back.dtype).eps * np.abs(shift), 0, back)
 
     def frame(self, X: NDArray) -> Any:
         """Return predictions of the model as a frame like the file: the likeliest level of a category, dates as dates.

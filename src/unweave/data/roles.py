@@ -24,6 +24,8 @@ KINDS = ("number", "count", "flag", "category", "date", "year", "id", "order", "
 MEASURED = ("number", "count", "flag", "category", "date")  # what a model takes unasked
 
 _ROWS = 10_000  # rows that are looked at; what leaves a column out is checked on all of them
+_FIRST = 100  # rows in which a fraction settles that a column holds numbers
+_NUMBERS = "number", "numbers"
 _LEAST = 8  # rows from which 1, 2, 3, … is a row number whatever its name
 _MOSTLY = 0.5  # share of different words from which they name rows, or are prose
 _WORDS, _LETTERS = 5, 25  # per cell, at the median: from both on, words are prose
@@ -78,8 +80,13 @@ def column_roles(table: NamedTable, overrides: Mapping[str, str] | None = None) 
     if table.sparse or table.kind != "table":
         kind, why = ("count", "how often it occurs") if table.kind in ("counts", "text") else ("number", "numbers")
         return [ColumnRole(name, asked.get(name, kind), why) for name in names]
+    plain = _plainly_numbers(table)
     return [
-        ColumnRole(name, asked[name], "as you said") if name in asked else _role(table, j, name)
+        ColumnRole(name, asked[name], "as you said")
+        if name in asked
+        else ColumnRole(name, *_NUMBERS)
+        if plain[j]
+        else _role(table, j, name)
         for j, name in enumerate(names)
     ]
 
@@ -110,12 +117,25 @@ def column_of(table: NamedTable, j: int) -> Any:
     return series if series.dtype == pl.String else series.cast(pl.String, strict=False)
 
 
+def _plainly_numbers(table: NamedTable) -> NDArray:
+    """Tell at once which columns of an array have fractions that differ in the first rows: wide tables have many."""
+    if not table.numeric:
+        return np.zeros(table.shape[1], dtype=bool)
+    head = np.asarray(table.X[:_FIRST], dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        fractions = (head != np.round(head)) & ~np.isnan(head)
+        return fractions.any(axis=0) & (np.fmin.reduce(head, axis=0) < np.fmax.reduce(head, axis=0))
+
+
 def _role(table: NamedTable, j: int, name: str) -> ColumnRole:
     if not table.numeric and table.X.dtypes[j].is_nested():
         return ColumnRole(name, "empty", f"holds {table.X.dtypes[j]}, which is neither a number nor a word")
     column = column_of(table, j)
-    kind, why = _of_numbers(name, column) if isinstance(column, np.ndarray) else _of_words(name, column)
-    return ColumnRole(name, kind, why)
+    if not isinstance(column, np.ndarray):
+        return ColumnRole(name, *_of_words(name, column))
+    role = ColumnRole(name, *_of_numbers(name, column[:_ROWS]))
+    measured = role.kind in ("number", "count", "flag")
+    return role if measured or len(column) <= _ROWS else ColumnRole(name, *_of_numbers(name, column))
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -123,15 +143,14 @@ def _role(table: NamedTable, j: int, name: str) -> ColumnRole:
 
 def _of_numbers(name: str, values: NDArray) -> tuple[str, str]:
     """Tell the kind of a column of numbers, and why."""
-    all_known = values[~np.isnan(values)]
-    if not all_known.size:
+    known = values[~np.isnan(values)]
+    if not known.size:
         return "empty", "there is no value"
-    if (all_known == all_known[0]).all():
-        return "constant", f"every value is {all_known[0]:g}"
-    known = all_known[:_ROWS]
+    if (known == known[0]).all():
+        return "constant", f"every value is {known[0]:g}"
     if (known != np.round(known)).any():
-        return "number", "numbers"
-    return _named_whole(name, all_known, len(values)) or _plain_whole(known)
+        return _NUMBERS
+    return _named_whole(name, known, len(values)) or _plain_whole(known)
 
 
 def _named_whole(name: str, known: NDArray, n: int) -> tuple[str, str] | None:
@@ -191,12 +210,12 @@ def _of_words(name: str, texts: Any) -> tuple[str, str]:
     levels = known.n_unique()
     if levels == 1 and every.n_unique() == 1:
         return "constant", f"every value is {str(known[0])[:40]!r}"
-    if levels == 2 and positive_of(known) is not None:
-        return "flag", f"{positive_of(known)!r} or not"
-    if (layout := find_layout(known)) is not None:
-        doubt = "; day and month could be the other way round" if is_open(known, layout) else ""
+    if levels == 2 and (yes := positive_of(every)) is not None:
+        return "flag", f"{yes!r} or not"
+    if (layout := find_layout(every)) is not None:
+        doubt = "; day and month could be the other way round" if is_open(every, layout) else ""
         return "date", f"written like {LAYOUTS[layout].example}{doubt}"
-    if (amounts := read_amounts(known)) is not None:
+    if (amounts := read_amounts(every)) is not None:
         return "number", f"numbers written as text: {amounts.words}"
     share = levels / len(known)
     if is_prose(known, share):

@@ -7,8 +7,10 @@ takes the source and the options and returns a table, with the help of `build`, 
 with the file, the line and the remedy.
 
 Families: `csv` (delimited text), `ratings` (one entry per line), `sparse` (formats that list entries), `frames`
-(Parquet and NDJSON), `arrays` (NumPy and SciPy), `images` and `text`. `lines` cuts text files into blocks of lines for
-several of them. Names are loaded when first used, so that listing formats costs nothing.
+(Parquet, JSON and NDJSON), `spreadsheets` (Excel), `statistics` (SPSS and Stata), `arrays` (NumPy and SciPy), `images`
+and `text`. `lines` cuts text files into blocks of lines for several of them, `several` puts tables of several files
+one below the other, and `text_columns` makes texts of one column. Names are loaded when first used, so that listing
+formats costs nothing.
 """
 
 from __future__ import annotations
