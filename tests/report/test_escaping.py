@@ -69,7 +69,15 @@ def leaves(value, path=()):
         yield path
 
 
-FACTS = {name: json.loads(json.dumps(report.gather(model, X))) for name, model in MODELS.items()}
+def facts_of(model, table):
+    return json.loads(json.dumps(report.gather(model, table)))
+
+
+FACTS = {name: facts_of(model, X) for name, model in MODELS.items()}
+BESIDE = topics(rows=[f"text {i}" for i in range(40)]).with_(labels=np.arange(40) % 3, times=np.arange(40) + 1980.0)
+FACTS["states"] = facts_of(unweave.HiddenMarkov(2, random_state=0).fit(X), X)
+FACTS["topics"] = facts_of(unweave.LDA("auto", random_state=0).fit(BESIDE), BESIDE)
+assert set(FACTS["topics"]) >= {"answer", "rows", "choice", "by_label", "over_time"} and "sequence" in FACTS["states"]
 PATHS = [(name, path) for name, facts in FACTS.items() for path in leaves(facts) if path]
 ODD = st.one_of(
     st.sampled_from(NASTY),

@@ -253,5 +253,5 @@ def held_out(facts: dict) -> Markup | None:
     if not found or "skipped" in found:
         return None
     scores = [(name, float(error)) for name, error in found["scores"]]
-    drawn = bars([Bar(name, error, pale=i > 0) for i, (name, error) in enumerate(scores)], wide=True)
+    drawn = bars([Bar(name, error, readable(error), pale=i > 0) for i, (name, error) in enumerate(scores)], wide=True)
     return section("Entries the model had not seen", note(found["how"]), tag("h3", str(found["unit"])), drawn)

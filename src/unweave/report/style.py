@@ -48,7 +48,7 @@ color:var(--soft);font-size:.82rem;margin-top:12px}
 .scale img{width:160px;height:10px;border-radius:3px;display:block}
 .swatch{width:14px;height:10px;border-radius:3px;background:#b8b8b8;display:inline-block;margin-left:12px}
 .bars{list-style:none;margin:0;padding:0;display:grid;gap:5px;font-size:.88rem}
-.bars li{display:grid;grid-template-columns:minmax(0,1.6fr) minmax(40px,1fr) 3.2rem;gap:8px;align-items:center}
+.bars li{display:grid;grid-template-columns:minmax(0,1.6fr) minmax(40px,1fr) 3.5rem;gap:8px;align-items:center}
 .bars.wide li{grid-template-columns:minmax(0,10rem) minmax(40px,1fr) 5.2rem}
 .bars.two li{grid-template-columns:minmax(0,2fr) minmax(34px,1fr) minmax(2.4rem,max-content) 2.7rem}
 .name{min-width:0;display:block;line-height:1.25;overflow-wrap:anywhere}
@@ -104,6 +104,7 @@ thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{positi
 .answer td:first-child{font-weight:650}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
 .answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
 .lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
+.cursor{display:none;stroke:var(--ink);stroke-width:2}.cursor.on{display:inline}
 .cross th,.cross td{overflow-wrap:normal}.cross th[scope=row]{color:var(--ink);width:auto}
 .cross td,.cross thead th{min-width:4.2rem}
 .cross td{padding-left:8px}.cross thead th{padding-left:8px}.cross thead th:first-child{padding-left:0}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from unweave.report.labels import shortened
+from unweave.report.labels import WIDEST, shortened
 from unweave.report.markup import Markup, label, plain, tag
 from unweave.report.numbers import readable
 from unweave.report.words import superscript
@@ -355,7 +355,8 @@ def bars(rows: Sequence[Bar], *, wide: bool = False, cut: dict[str, str] | None 
     most = max((abs(number) for number in numbers), default=0.0) or 1.0
     signed = any(number < 0 for number in numbers)
     digits = 2 - math.floor(math.log10(most))  # as many as the largest needs: what is far below is as good as nothing
-    cut = shortened(row.name for row in rows if not isinstance(row.name, Markup)) if cut is None else cut
+    if cut is None:
+        cut = shortened((row.name for row in rows if not isinstance(row.name, Markup)), 2 * WIDEST if wide else WIDEST)
     two = any(row.aside is not None for row in rows)
     items = []
     for row, number in zip(rows, numbers):
