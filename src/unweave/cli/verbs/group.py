@@ -22,6 +22,8 @@ def job(settings: Settings, speaker: Speaker) -> Job:
         raise ValueError(
             f"{settings.file} is text: for what its documents are about use `unweave topics {named(settings)}`"
         )
+    if table.prose is not None:
+        speaker.note(f"for what the texts of {table.prose!r} are about use `unweave topics {named(settings)}`")
     ready, recipe, prepared = make_ready(settings, speaker, table)
     k = asked_count(settings, ready, ready.shape[0])
     model = KMeans(k, random_state=settings.seed, missing=ready.missing)
