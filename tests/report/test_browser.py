@@ -54,7 +54,16 @@ def nasty_table():
     return NamedTable(blobs(), columns=NASTY[:6], rows=[NASTY[i % 12] for i in range(60)], source=NASTY[0])
 
 
+def labelled_texts():
+    """Documents with labels that mean harm and dates beside them."""
+    labels = np.array([NASTY[i % 5][:40] for i in range(40)])
+    days = np.datetime64("2020-01-01") + np.arange(40)
+    return topics(rows=[NASTY[i % 12] for i in range(40)]).with_(labels=labels, times=days, label_name=NASTY[0])
+
+
 PAGES = {
+    "states": lambda: make(unweave.HiddenMarkov(4, random_state=0), blobs()),
+    "texts": lambda: make(unweave.LDA(6, random_state=0), labelled_texts()),
     "pictures": lambda: make(unweave.NMF(20, max_iter=20), pictures()),
     "topics": lambda: make(unweave.NMF(20, loss="kl", max_iter=20), topics()),
     "groups": lambda: make(unweave.KMeans(20), pictures().X),

@@ -201,6 +201,18 @@ def test_a_row_is_found_and_stays_marked_everywhere(browser, groups, tmp_path): 
     tab.context.close()
 
 
+def test_a_marked_row_is_marked_among_the_states_too(browser, tmp_path):  # noqa: F811
+    facts = report.gather(unweave.HiddenMarkov(3, random_state=0).fit(NAMED), NAMED)
+    assert sum(end - begin for begin, end, _ in facts["sequence"]["runs"]) == 60
+    tab, complaints = opened(browser, report.render(facts), tmp_path / "p.html", 900)
+    tab.fill(".finder input", "bottle 30 ")
+    tab.keyboard.press("Enter")
+    first, step = (float(tab.locator(".lanes").get_attribute(f"data-{name}")) for name in ("first", "step"))
+    assert float(tab.locator(".cursor.on").get_attribute("x1")) == pytest.approx(first + 30.5 * step)
+    assert complaints == []
+    tab.context.close()
+
+
 def test_pointing_clicking_and_keys_name_rows(browser, groups, tmp_path):  # noqa: F811
     tab, complaints = opened(browser, report.render(groups), tmp_path / "p.html", 1200)
     point = tab.locator("path[data-row='30']")

@@ -38,6 +38,7 @@ class Job:
     also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
     fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
     kept: dict[str, Any] = field(default_factory=dict)  # what is saved with the model for `transform`
+    closing: list[str] = field(default_factory=list)  # what is said last
     folder: Path = Path()  # where the result goes; known before the fit
 
 
@@ -154,10 +155,17 @@ def read_line(settings: Settings, **told: Any) -> str:
     return f"table = unweave.read({what if isinstance(what, list) else str(what)!r}{more})"
 
 
+def carry_out(make: Callable[[Settings, Speaker], Job], settings: Settings) -> int:
+    """Find a place for the result, let `make` read the file and set the job up, and finish it; the exit code."""
+    folder = folder_for(settings)  # first of all: reading may take long, too
+    job = make(settings, Speaker(settings))
+    job.folder = folder
+    return finish(job)
+
+
 def finish(job: Job) -> int:
     """Fit the model, say what it has found, and write the result; the exit code."""
-    speaker, settings = job.speaker, job.settings
-    job.folder = folder_for(settings)
+    speaker = job.speaker
     clock, interrupted = fit(job)
     _say_warnings(job)
     found = answer_of(job)
@@ -170,6 +178,8 @@ def finish(job: Job) -> int:
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted while writing: {job.folder}/ may lack files") from None
     speaker.line(f"{job.folder}/ has {', '.join(files)}")
+    for line in job.closing:
+        speaker.line(line)
     if interrupted or not whole:
         speaker.note(f"interrupted: {job.folder}/ has what was reached, without what would have taken longer")
     speaker.result({**summary(job, clock.seconds, files), "headline": found.headline, "answer": found.data})

@@ -94,6 +94,17 @@ function start(root) {
         chart.append(copy);
       }
     }
+    for (const lanes of all(root, '.lanes')) {
+      const {first, step, rows} = lanes.dataset, cursor = lanes.querySelector('.cursor');
+      all(lanes, '.cursor.on').forEach(old => old.remove());
+      for (const row of chosen) if (+row < +rows) {
+        const copy = cursor.cloneNode(), x = +first + (+row + .5) * step;
+        copy.classList.add('on');
+        copy.setAttribute('x1', x);
+        copy.setAttribute('x2', x);
+        lanes.append(copy);
+      }
+    }
     for (const {heat, rows, high} of heats) {
       all(heat, '.line').forEach(old => old.remove());
       rows.forEach((row, i) => {

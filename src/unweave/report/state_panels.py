@@ -48,8 +48,11 @@ def _lanes(facts: dict, found: dict, last: int) -> Markup:
     foot = _LANE * k + 17
     drawn.append(tag("text", "row 1", x=_LEFT, y=foot))
     drawn.append(tag("text", f"row {whole(last)}", x=_WIDE, y=foot, text_anchor="end"))
+    drawn.append(tag("line", y1=0, y2=_LANE * k, class_="cursor"))  # what the script copies to where marked rows are
     label = f"{noun(facts, 2).capitalize()} in the order of the rows"
-    return tag("svg", *drawn, viewBox=f"0 0 {_WIDE} {_LANE * k + _FOOT}", role="img", aria_label=label, class_="lanes")
+    box = f"0 0 {_WIDE} {_LANE * k + _FOOT}"
+    place = {"data_first": _LEFT, "data_step": f"{step:.6g}", "data_rows": last}
+    return tag("svg", *drawn, viewBox=box, role="img", aria_label=label, class_="lanes", **place)
 
 
 def _moves(facts: dict, found: dict) -> Markup:

@@ -104,6 +104,7 @@ thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{positi
 .answer td:first-child{font-weight:650}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
 .answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
 .lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
+.cursor{display:none;stroke:var(--ink);stroke-width:2}.cursor.on{display:inline}
 .cross th,.cross td{overflow-wrap:normal}.cross th[scope=row]{color:var(--ink);width:auto}
 .cross td,.cross thead th{min-width:4.2rem}
 .cross td{padding-left:8px}.cross thead th{padding-left:8px}.cross thead th:first-child{padding-left:0}

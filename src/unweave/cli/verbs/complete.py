@@ -8,7 +8,7 @@ from unweave.cli.options import Settings
 from unweave.cli.output import filled_frame, lists_frame, named_frame
 from unweave.cli.say import Speaker
 from unweave.cli.titles import titled
-from unweave.cli.work import Job, asked_count, finish, named, read_line, read_table
+from unweave.cli.work import Job, asked_count, carry_out, named, read_line, read_table
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
 from unweave.data.roles import column_roles
@@ -17,8 +17,7 @@ PREDICTED = 10  # items of each user in predictions.csv
 
 
 def run(settings: Settings) -> int:
-    speaker = Speaker(settings)
-    return finish(job(settings, speaker))
+    return carry_out(job, settings)
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:

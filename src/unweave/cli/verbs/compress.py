@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, holes, named, read_known, read_line
+from unweave.cli.work import Job, asked_count, carry_out, holes, named, read_known, read_line
 from unweave.cli.work import ready as make_ready
 
 
 def run(settings: Settings) -> int:
-    speaker = Speaker(settings)
-    return finish(job(settings, speaker))
+    return carry_out(job, settings)
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:

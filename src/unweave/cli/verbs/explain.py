@@ -7,7 +7,7 @@ import numpy as np
 from unweave.cli.interrupt import Ending
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, holes, named, read_line, read_texts, refuse_ratings
+from unweave.cli.work import Job, asked_count, carry_out, holes, named, read_line, read_texts, refuse_ratings
 from unweave.cli.work import ready as make_ready
 from unweave.data.storage import stored
 
@@ -15,8 +15,7 @@ _COUNTED = ("text", "counts", "pairs")
 
 
 def run(settings: Settings) -> int:
-    speaker = Speaker(settings)
-    return finish(job(settings, speaker))
+    return carry_out(job, settings)
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:

@@ -11,7 +11,7 @@ from unweave.cli.options import Settings
 from unweave.cli.output import is_model, lists_frame, open_model
 from unweave.cli.say import Speaker
 from unweave.cli.verbs import complete
-from unweave.cli.work import Job, finish, named, read_line, read_quietly, say_table
+from unweave.cli.work import Job, carry_out, named, read_line, read_quietly, say_table
 from unweave.data.named import NamedTable
 from unweave.report.numbers import readable
 
@@ -20,14 +20,18 @@ _EXAMPLES = 3
 
 
 def run(settings: Settings) -> int:
-    speaker = Speaker(settings)
     if is_model(settings.file):
-        return _of_model(settings, speaker)
-    made = job(settings, speaker)
+        return _of_model(settings, Speaker(settings))
+    return carry_out(job, settings)
+
+
+def job(settings: Settings, speaker: Speaker) -> Job:
+    """Set up a model that recommends, and what is to be said of the users asked for."""
+    made = _fitted_to(settings, speaker)
     if settings.users:
         _need_known(made.table, settings)
         made.also = lambda job: {"recommended": _listed(job.model, settings, speaker)}
-    return finish(made)
+    return made
 
 
 def _need_known(table: NamedTable, settings: Settings) -> None:
@@ -38,7 +42,7 @@ def _need_known(table: NamedTable, settings: Settings) -> None:
         raise ValueError(f"{settings.file} has no user {strange[0]!r}; --unknown popular lists what everybody likes")
 
 
-def job(settings: Settings, speaker: Speaker) -> Job:
+def _fitted_to(settings: Settings, speaker: Speaker) -> Job:
     """Fit ImplicitALS to who took what and how often, and a matrix completion to ratings."""
     from unweave import ImplicitALS
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, finish, named, read_line, read_texts, refuse_ratings
+from unweave.cli.work import Job, asked_count, carry_out, named, read_line, read_texts, refuse_ratings
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
 from unweave.data.storage import stored
@@ -19,11 +19,7 @@ _WORDS = 10
 
 
 def run(settings: Settings) -> int:
-    speaker = Speaker(settings)
-    made = job(settings, speaker)
-    code = finish(made)
-    speaker.line(f"the topic map is {made.extra['map']}")
-    return code
+    return carry_out(job, settings)
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
@@ -53,6 +49,7 @@ def _topics(job: Job) -> dict[str, Any]:
     from unweave.report.topic_map import write_topic_map
 
     job.extra["map"] = str(write_topic_map(job.model, job.folder / MAP, job.ready))
+    job.closing.append(f"the topic map is {job.extra['map']}")
     found = job.model.describe(_WORDS)
     job.extra["topics"] = [{"topic": row.topic, "share": row.share, "words": row.words} for row in found]
     columns = {"topic": [row.topic for row in found], "share": [row.share for row in found]}

@@ -80,20 +80,30 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
     differs = np.where(spread > 0, (means - others) / np.where(spread > 0, spread, 1.0), 0.0)
     flags = zero_one_columns(view, recipe, means.shape[1])
     inside, outside = (tidy_shares(in_file_units(values, recipe), flags) for values in (means, others))
-    out = []
-    for g in range(len(sizes)):
-        best = np.argsort(-np.abs(differs[g]), kind="stable")[:_TOP]
-        out.append(
-            [
-                {
-                    "column": names[j], "mean": float(inside[g, j]), "others": float(outside[g, j]),
-                    "deviations": float(differs[g, j]), "flag": bool(flags[j]),
-                }
-                for j in best
-                if abs(differs[g, j]) >= _APART
-            ]
-        )  # fmt: skip
-    return out
+    return [
+        [
+            {
+                "column": names[j], "mean": float(inside[g, j]), "others": float(outside[g, j]),
+                "deviations": float(differs[g, j]), "flag": bool(flags[j]),
+            }
+            for j in _telling(differs[g], names, flags)
+        ]
+        for g in range(len(sizes))
+    ]  # fmt: skip
+
+
+def _telling(differs: NDArray, names: list[str], flags: NDArray) -> list[int]:
+    """Choose the columns that tell most about a group; of a category one level, for the others follow from it."""
+    chosen: list[int] = []
+    said: set[str] = set()
+    for j in np.argsort(-np.abs(differs), kind="stable"):
+        if len(chosen) == _TOP or abs(differs[j]) < _APART:
+            break
+        category = names[j].rpartition("=")[0] if flags[j] else ""
+        if not category or category not in said:
+            chosen.append(int(j))
+            said.add(category)
+    return chosen
 
 
 def tidy_shares(values: NDArray, flags: NDArray) -> NDArray:
