@@ -149,14 +149,11 @@ def _part(view: View, k: int, work: float) -> tuple[NDArray, NDArray]:
 def _refit(model: Any, view: View, seen: NDArray) -> NDArray:
     from sklearn.base import clone
 
-    from unweave.select.trial import COUNTS
-
     changes: dict[str, Any] = {"callback": _Clock(), "checkpoint": None, "verbose": False, "missing": "nan"}
     known = model.get_params(deep=False)
     changes["max_iter"] = min(_ITERATIONS, int(known.get("max_iter") or _ITERATIONS))  # None: as the solver likes
-    for name in COUNTS:  # the number that was found: "auto" would search for it once more
-        if name in known:
-            changes[name] = len(components_of(model))
+    if "n_components" in known:
+        changes["n_components"] = len(components_of(model))
     X: Any = seen
     if view.unstored:
         changes["missing"] = "zeros" if known.get("missing") != "auto" else "auto"
