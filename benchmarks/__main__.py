@@ -27,9 +27,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-ours", dest="ours", action="store_false", help="the peers alone")
     parser.add_argument("--no-memory", dest="memory", action="store_false", help="do not measure peak memory")
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="do not measure compiling")
-    parser.add_argument(
-        "--keep", action="store_true", help="keep the rows in benchmarks/measured, rewrite results.md"
-    )
+    parser.add_argument("--keep", action="store_true", help="keep the rows in benchmarks/measured, rewrite results.md")
     options = parser.parse_args(arguments)
     if options.keep and options.quick:
         parser.error("--keep is for full tables: leave --quick out")

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from tests.cli import files
-from unweave.cli.clock import Clock
 from unweave.cli.main import main
 
 _HEAVY = ("sklearn", "numba", "scipy.stats", "polars", "matplotlib", "unweave.report.page")
@@ -36,18 +35,3 @@ def test_show_reads_the_answer_without_loading_models(tmp_path, monkeypatch):
 def test_help_and_wrong_words_load_no_numbers(tmp_path):
     for words in (["--help"], ["group", "--help"], ["clustr", "x.csv"]):
         assert not loaded(tmp_path, *words) & {"numpy", *_HEAVY}
-
-
-def test_compiling_is_no_part_of_the_time():
-    numba = pytest.importorskip("numba")
-
-    @numba.njit
-    def made_now(x):
-        return x * 3 + 1
-
-    with Clock() as clock:
-        assert made_now(2) == 7
-    assert clock.compiling > 0 and 0 <= clock.seconds < clock.compiling
-    with Clock() as again:
-        made_now(2)
-    assert again.compiling == 0

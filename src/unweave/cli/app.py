@@ -12,6 +12,7 @@ import typer
 
 from unweave import __version__
 from unweave.cli import options, synonyms
+from unweave.cli.first_use import showing_compiling
 from unweave.cli.interrupt import EXIT, Interrupted
 
 app = typer.Typer(
@@ -48,7 +49,8 @@ def verb(name: str, parameters: dict[str, Any], *, panel: str, summary: str, exa
     def call(**given: Any) -> None:
         settings = options.settings_of(name, given)
         try:
-            code = import_module(f"unweave.cli.verbs.{name}").run(settings)
+            with showing_compiling(settings.quiet or settings.as_json):
+                code = import_module(f"unweave.cli.verbs.{name}").run(settings)
         except (KeyboardInterrupt, Interrupted) as end:
             print(f"unweave: {end or 'interrupted: nothing was written'}", file=sys.stderr)
             code = EXIT

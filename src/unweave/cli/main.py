@@ -15,6 +15,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named in `arguments` (default: those of the process); the exit code."""
     from unweave.cli.app import run
 
+    if arguments is None:  # this process is ours
+        from unweave.cli.first_use import import_later
+
+        import_later("scipy.stats")
     asked = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in asked
     try:

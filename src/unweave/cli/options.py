@@ -29,7 +29,7 @@ class Settings:
     model: Path = Path()
     out: Path | None = None
     force: bool = False
-    k: Any = "auto"
+    k: Any = ""
     job: str = ""
     seed: int = 0
     scale: str = "auto"
@@ -69,7 +69,7 @@ def _one_of(*allowed: str):
 
 
 def _count(value: str) -> str:
-    if value != "auto" and not (value.isdigit() and int(value) > 0):
+    if value not in ("", "auto") and not (value.isdigit() and int(value) > 0):
         raise typer.BadParameter(f"{value!r} is neither a whole number from 1 nor 'auto'")
     return value
 
@@ -180,8 +180,8 @@ FORCE: Parameters = {
 }  # fmt: skip
 COUNT: Parameters = {
     "k": _option(
-        str, "auto", "How many groups, axes, parts or topics; 'auto' finds out.", "-k", "--components",
-        metavar="N|auto", callback=_count,
+        str, "", "How many groups, axes, parts or topics; 'auto' finds out. Unless given: auto where that is "
+        "quick, 10 for topics and ratings.", "-k", "--components", metavar="N|auto", callback=_count,
     )
 }  # fmt: skip
 JOB: Parameters = {

@@ -33,6 +33,8 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     _make(folder)
     more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
     more["recipe"] = job.recipe
+    if not job.ready.missing:  # how well holes are filled is asked where there are holes; it takes a second fit
+        more["leave_out"] = ["held_out"]
     try:
         facts = report.gather(job.model, None if hurry else job.ready, **more)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.cli.clock import Clock
+from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted
 from unweave.cli.options import READING, TEXT, TITLES, WORK, Settings
 from unweave.cli.output import finite, write_files
@@ -20,6 +20,9 @@ from unweave.data.recipe import Recipe, prepare
 
 if TYPE_CHECKING:
     from unweave.report.answer import Answer
+
+
+_USUAL = 10  # topics and components of ratings, unless told: a search takes many fits
 
 
 @dataclass
@@ -123,15 +126,23 @@ def holes(table: NamedTable) -> str:
 
 
 def asked_count(settings: Settings, table: NamedTable, most: int) -> int | str:
-    """Return the number of components asked for, or "auto", which a model finds out in its fit.
+    """Return the number of components asked for, or "auto", which a model finds out in its fit, and unless told.
 
     A number that the table cannot have is an error.
     """
-    if settings.k == "auto":
+    if settings.k in ("", "auto"):
         return "auto"
     if int(settings.k) > most:
         raise ValueError(f"-k {settings.k} is too many for {table.source or 'this table'}: at most {most}")
     return int(settings.k)
+
+
+def usual_count(settings: Settings, table: NamedTable, most: int, what: str) -> tuple[int | str, list[str]]:
+    """Return the number asked for, or the usual one where a search would take minutes, with a sentence that says so."""
+    if settings.k:
+        return asked_count(settings, table, most), []
+    usual = min(_USUAL, most)
+    return usual, [f"{usual} {what} unless you say otherwise: -k {2 * usual}, or -k auto, which tries many numbers"]
 
 
 def reading(settings: Settings) -> dict[str, Any]:
@@ -166,13 +177,13 @@ def carry_out(make: Callable[[Settings, Speaker], Job], settings: Settings) -> i
 def finish(job: Job) -> int:
     """Fit the model, say what it has found, and write the result; the exit code."""
     speaker = job.speaker
-    clock, interrupted = fit(job)
+    seconds, interrupted = fit(job)
     _say_warnings(job)
     found = answer_of(job)
     # Who asked for something of their own is spared the examples.
     speaker.answer(asdict(found if job.also is None else replace(found, rows=[])))
     job.extra |= job.also(job) if job.also is not None else {}
-    speaker.line(f"{type(job.model).__name__}, {clock.seconds:.2f} s: {as_typed(job.model.history_.stopped)}")
+    speaker.line(f"{type(job.model).__name__}, {seconds:.2f} s: {as_typed(job.model.history_.stopped)}")
     try:
         files, whole = write_files(job, found, hurry=interrupted)
     except KeyboardInterrupt:
@@ -182,23 +193,25 @@ def finish(job: Job) -> int:
         speaker.line(line)
     if interrupted or not whole:
         speaker.note(f"interrupted: {job.folder}/ has what was reached, without what would have taken longer")
-    speaker.result({**summary(job, clock.seconds, files), "headline": found.headline, "answer": found.data})
+    speaker.result({**summary(job, seconds, files), "headline": found.headline, "answer": found.data})
     return EXIT if interrupted or not whole else 0
 
 
-def fit(job: Job) -> tuple[Clock, bool]:
-    """Fit the model of a job, and tell how long it took and whether Ctrl-C ended it early."""
+def fit(job: Job) -> tuple[float, bool]:
+    """Fit the model of a job; the seconds it took without compiling, and whether Ctrl-C ended it early."""
     settings = job.settings
     show_bar = not settings.quiet and not settings.as_json and sys.stderr.isatty()
-    searching = "; give -k a number to go without a search" if settings.k == "auto" else ""
+    searching = "; give -k a number to go without a search" if settings.k in ("", "auto") else ""
     ending = Ending(f"interrupted before there was a model: nothing was written{searching}")
     job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar, callback=ending.heard)
     if settings.max_iter is not None:
         job.model.set_params(max_iter=settings.max_iter)
-    with job.speaker.hearing(), ending, Clock() as clock:
+    began = compiling.clock()
+    with job.speaker.hearing(), ending:
         job.model.fit(job.ready, **job.fit_with)
+    seconds = compiling.clock() - began
     job.model.set_params(checkpoint=None, verbose=False, callback=None)
-    return clock, ending.asked
+    return seconds, ending.asked
 
 
 def answer_of(job: Job) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,13 @@ _ANSWERS = 60  # lines of the table that comes first
 
 
 def gather(
-    model: Any, data: Any = None, *, code: str | None = None, asked: str | None = None, recipe: Any = None
+    model: Any,
+    data: Any = None,
+    *,
+    code: str | None = None,
+    asked: str | None = None,
+    recipe: Any = None,
+    leave_out: Collection[str] = (),
 ) -> dict:
     """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
@@ -41,6 +47,8 @@ def gather(
     recipe : Recipe, optional
         What :func:`unweave.prepare` did to the table before the fit: the page then gives centres in the units of the
         file, and says what was decided.
+    leave_out : names of panels
+        What not to make: ``["held_out"]`` spares the second fit that is judged on hidden entries.
 
     Examples
     --------
@@ -55,7 +63,7 @@ def gather(
     facts["code"] = plain_lines(code) if code is not None else lines_for(model, view, recipe)
     predicts = in_columns(model) and hasattr(model, "inverse_transform")
     for name, collect in _PANELS.items():
-        if name in _OF_PREDICTIONS and not predicts:
+        if name in leave_out or (name in _OF_PREDICTIONS and not predicts):
             continue
         try:
             found = collect(_Given(model, data, view, recipe, facts))

@@ -154,6 +154,9 @@ def _refit(model: Any, view: View, seen: NDArray) -> NDArray:
     changes["max_iter"] = min(_ITERATIONS, int(known.get("max_iter") or _ITERATIONS))  # None: as the solver likes
     if "n_components" in known:
         changes["n_components"] = len(components_of(model))
+    choice = getattr(model, "choice_", None)
+    if choice is not None:  # the number was searched for already
+        changes[choice.name] = choice.best
     X: Any = seen
     if view.unstored:
         changes["missing"] = "zeros" if known.get("missing") != "auto" else "auto"

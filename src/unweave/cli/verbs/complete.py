@@ -8,7 +8,7 @@ from unweave.cli.options import Settings
 from unweave.cli.output import filled_frame, lists_frame, named_frame
 from unweave.cli.say import Speaker
 from unweave.cli.titles import titled
-from unweave.cli.work import Job, asked_count, carry_out, named, read_line, read_table
+from unweave.cli.work import Job, asked_count, carry_out, named, read_line, read_table, usual_count
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
 from unweave.data.roles import column_roles
@@ -48,7 +48,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
 
     table, named_items = with_titles(settings, table)
     ready, recipe, prepared = make_ready(settings, speaker, table)
-    k = asked_count(settings, ready, min(ready.shape))
+    k, closing = usual_count(settings, ready, min(ready.shape), "components")
     model = MatrixCompletion(k, random_state=settings.seed, missing=ready.missing)
     timed = ready.times is not None
     if timed:
@@ -64,6 +64,7 @@ def ratings(settings: Settings, speaker: Speaker, table: NamedTable, name: str =
     job = Job(
         settings, speaker, table, ready, recipe, model, lines, fit_with={"timestamps": ready.times} if timed else {}
     )
+    job.closing += closing
     job.later = lambda job: {name: lists_frame(job.model, PREDICTED, "predicted")}
     return job
 

@@ -57,7 +57,7 @@ def _fitted_to(settings: Settings, speaker: Speaker) -> Job:
     if often:
         speaker.note("the values say how often something was used, not how it was liked: n times count log(1 + n)")
         table = table.with_(X=table.X.log1p(), missing=None)
-    more: dict[str, Any] = {} if settings.k == "auto" else {"n_components": int(settings.k)}
+    more: dict[str, Any] = {} if settings.k in ("", "auto") else {"n_components": int(settings.k)}
     model = ImplicitALS(random_state=settings.seed, **more)
     given = "".join(f"{name}={value!r}, " for name, value in more.items())
     lines = [

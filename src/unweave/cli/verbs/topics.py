@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, carry_out, named, read_line, read_texts, refuse_ratings
+from unweave.cli.work import Job, carry_out, named, read_line, read_texts, refuse_ratings, usual_count
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
 from unweave.data.storage import stored
@@ -31,7 +31,7 @@ def job(settings: Settings, speaker: Speaker) -> Job:
     _refuse_measurements(table, settings)
     # Counts are what they are: brought to one scale they would no longer say how often a word occurs.
     ready, recipe, prepared = make_ready(replace(settings, scale="none"), speaker, table, centre=False)
-    k = asked_count(settings, ready, max(ready.shape))
+    k, closing = usual_count(settings, ready, max(ready.shape), "topics")
     lines = [
         read_line(settings, **told),
         prepared,
@@ -39,7 +39,7 @@ def job(settings: Settings, speaker: Speaker) -> Job:
         "print(model.describe())",
     ]
     model = LDA(k, random_state=settings.seed)
-    return Job(settings, speaker, table, ready, recipe, model, lines, later=_topics, kept=told)
+    return Job(settings, speaker, table, ready, recipe, model, lines, later=_topics, kept=told, closing=closing)
 
 
 def _topics(job: Job) -> dict[str, Any]:
