@@ -135,8 +135,14 @@ def test_options_of_texts_reach_the_reader(notes, capsys):
 
 
 def test_the_number_of_topics_is_found(notes, capsys):
-    assert main(["topics", "notes.txt", "--out", "out", "--json"]) == 0
+    assert main(["topics", "notes.txt", "-k", "auto", "--out", "out", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["components"] == 3
+
+
+def test_without_a_number_there_is_the_usual_one_and_it_is_said(notes, capsys):
+    assert main(["topics", "notes.txt", "--out", "out"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "10 topics unless you say otherwise: -k 20, or -k auto" in said
 
 
 def test_plan_of_topics(notes, capsys):

@@ -77,8 +77,9 @@ def test_nothing_that_can_be_written_is_no_reason_to_fail(tmp_path, temporary):
     home.mkdir()
     scratch.mkdir()
     scratch.chmod(0o777 if temporary == "writable" else 0o555)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to(tempfile.gettempdir()) and folder != Path(tempfile.gettempdir()):
+            folder.chmod(folder.stat().st_mode | 0o055)
     for path in [home, *package.parent.rglob("*"), package.parent]:
         path.chmod(0o555)
     script = READ_ONLY.format(package=str(package.parent), temporary=str(scratch), home=str(home))

@@ -12,6 +12,7 @@ import stat
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from numba import config, njit
 from numba.core import event
@@ -64,11 +65,12 @@ def _cache_privately(compiled) -> None:
     folder = private_folder()
     _say_where(folder)
     if folder is not None:
-        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        settings: Any = config
+        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
         try:
             compiled.enable_caching()
         finally:
-            config.CACHE_DIR = before
+            settings.CACHE_DIR = before
 
 
 @cache
@@ -121,7 +123,7 @@ class _Watch(event.Listener):
 def _kernel_of(event) -> str:
     function = getattr(event.data.get("dispatcher"), "py_func", None)
     ours = (getattr(function, "__module__", "") or "").startswith(__name__)
-    return function.__name__ if ours else ""
+    return getattr(function, "__name__", "") if ours else ""
 
 
 event.register("numba:compile", _Watch())
