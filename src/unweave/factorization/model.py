@@ -41,16 +41,17 @@ class Model:
         check_is_fitted(self)
         return save(self, path)
 
-    def report(self, path: str | os.PathLike, X=None) -> Path:
+    def report(self, path: str | os.PathLike, X=None, *, recipe=None) -> Path:
         """Write one self-contained HTML page about the fitted model.
 
         With the table it was fitted to (`X`, or what :func:`unweave.read` gave) the page also shows the table before
-        and after, the groups on two principal axes, and a held-out score beside simple baselines.
+        and after, the groups on two principal axes, and a held-out score beside simple baselines. With the `recipe`
+        that :func:`unweave.prepare` gave, centres are in the units of the file.
         """
         from unweave.report import write
 
         check_is_fitted(self)
-        return write(self, path, None if X is None else self._shown(X))
+        return write(self, path, None if X is None else self._shown(X), recipe=recipe)
 
     def plot(self, X=None):
         """A matplotlib figure of the components, drawn as what they are."""

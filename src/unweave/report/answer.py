@@ -16,6 +16,7 @@ from unweave.report.answers.groups import group_answer
 from unweave.report.answers.recommended import recommended_answer
 from unweave.report.numbers import percent, readable
 from unweave.report.view import View, look
+from unweave.report.words import taken_instead
 
 _SAYS_LITTLE = 0.5  # a bound that leaves room for so much improvement tells nobody anything
 
@@ -142,7 +143,11 @@ def chosen_words(choice: Any) -> list[str]:
         return []
     least, most = min(choice.scores), max(choice.scores)
     span = f"{readable(least)} was tried" if least == most else f"{readable(least)} to {readable(most)} were tried"
-    why = _BEST.get(choice.by, f"{choice.title} was best there")
+    top = (max if choice.larger_is_better else min)(choice.scores, key=lambda k: choice.scores[k])
+    if choice.scores[top] == choice.scores.get(choice.best):
+        why = _BEST.get(choice.by, f"{choice.title} was best there")
+    else:
+        why = taken_instead(choice.by)
     return [f"The number {readable(choice.best)} was chosen because {why}; {span}."]
 
 

@@ -6,7 +6,7 @@ from unweave.report.markup import Markup, tag
 from unweave.report.numbers import readable
 from unweave.report.panels import note, section
 from unweave.report.svg import curve, running_total, scree
-from unweave.report.words import kind_of, noun, whole
+from unweave.report.words import kind_of, noun, taken_instead, whole
 
 # What a score means to somebody who has never heard of it.
 _MEANING = {
@@ -16,12 +16,6 @@ _MEANING = {
     "bi-cross-validation": "Blocks of the table were hidden: the lower, the better they were predicted.",
     "completion": "Half the words of some documents were hidden: the lower, the better they were foreseen.",
     "bic": "The lower, the better the model describes the table for the number of things it has to learn.",
-}
-# Why a number is taken that has not the very best score.
-_INSTEAD = {
-    "groups": "its groups are set farther apart for their size, or keep together what hangs together",
-    "bi-cross-validation": "it is the smallest number that comes within a hundredth of the best",
-    "completion": "it is the smallest number that comes within 5 % of the best",
 }
 
 
@@ -57,7 +51,7 @@ def _choice_words(facts: dict, found: dict, scores: dict[int, float], best: int)
     if scores[top] == scores[best]:
         taken = f"{best} {'is' if best != 1 else 'alone is'} best ({readable(scores[best])})."
     else:
-        why = _INSTEAD.get(str(found["by"]), "the rule weighs more than this score alone")
+        why = taken_instead(str(found["by"]))
         taken = f"{best} was taken ({readable(scores[best])}) though {top} scores {readable(scores[top])}: {why}."
     return f"{span} {means} {taken}"
 

@@ -31,6 +31,19 @@ def called(model: Any) -> str:
     return named or next(found, "component")
 
 
+# Why a number is taken that has not the very best score.
+_INSTEAD = {
+    "groups": "its groups are set farther apart for their size, or keep together what hangs together",
+    "bi-cross-validation": "it is the smallest number that comes within a hundredth of the best",
+    "completion": "it is the smallest number that comes within 5 % of the best",
+}
+
+
+def taken_instead(by: str) -> str:
+    """Say why a criterion takes a number that does not score best."""
+    return _INSTEAD.get(by, "the rule weighs more than this score alone")
+
+
 def kind_of(facts: dict) -> str:
     """Say what one component is called; facts of an older version tell by whether there are groups."""
     return str(facts.get("called") or ("group" if facts.get("groups") else "component"))

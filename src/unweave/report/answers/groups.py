@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unweave.report.answers import MOST, Found, in_file_units, left_out
 from unweave.report.numbers import counted, listed, percent, readable
 from unweave.report.view import View, column_names, components_of, in_columns
+from unweave.report.words import called
 
 _TOP = 3
 _APART = 0.25  # standard deviations below which a difference from the others says nothing
@@ -31,19 +32,20 @@ def group_answer(model: Any, view: View | None, recipe: Any) -> Found:
         [str(one["group"]), readable(one["rows"]), percent(one["share"]), _words(one["apart"])] for one in data[:MOST]
     ]
     outside = int((labels < 0).sum())
-    lines = left_out(len(sizes), "groups")
-    lines += [f"{counted(outside, noun)} in no group"] if outside else []
+    what = called(model)
+    lines = left_out(len(sizes), f"{what}s")
+    lines += [f"{counted(outside, noun)} in no {what}"] if outside else []
     return Found(
-        _headline(len(labels), noun, sizes),
-        ["group", f"{noun}s", "share", "what sets it apart: its mean or share (that of the others)"],
+        _headline(len(labels), noun, sizes, what),
+        [what, f"{noun}s", "share", "what sets it apart: its mean or share (that of the others)"],
         rows,
         lines,
         {"groups": data, **({"outside": outside} if outside else {})},
     )
 
 
-def _headline(n: int, noun: str, sizes: NDArray) -> str:
-    start = f"{counted(n, noun)} in {counted(len(sizes), 'group')}"
+def _headline(n: int, noun: str, sizes: NDArray, what: str) -> str:
+    start = f"{counted(n, noun)} in {counted(len(sizes), what)}"
     if len(sizes) == 1:
         return start
     if len(sizes) <= _LISTED:
