@@ -13,7 +13,7 @@ import typer
 from unweave import __version__
 from unweave.cli import options, synonyms
 from unweave.cli.first_use import showing_compiling
-from unweave.cli.interrupt import EXIT, Interrupted
+from unweave.cli.interrupt import EXIT, NOTHING, Interrupted
 
 app = typer.Typer(
     name="unweave",
@@ -52,7 +52,7 @@ def verb(name: str, parameters: dict[str, Any], *, panel: str, summary: str, exa
             with showing_compiling(settings.quiet or settings.as_json):
                 code = import_module(f"unweave.cli.verbs.{name}").run(settings)
         except (KeyboardInterrupt, Interrupted) as end:
-            print(f"unweave: {end or 'interrupted: nothing was written'}", file=sys.stderr)
+            print(f"unweave: {str(end) or NOTHING}", file=sys.stderr)
             code = EXIT
         raise typer.Exit(code or 0)
 

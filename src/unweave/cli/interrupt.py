@@ -11,7 +11,26 @@ from types import FrameType
 from typing import Any
 
 _PATIENCE = 0.4  # seconds for Python to end by itself, where there is nothing to keep
+NOTHING = "interrupted: nothing was written"
 EXIT = 130  # what a shell expects of a command that Ctrl-C has ended
+
+
+def end_at_once() -> None:
+    """From now on Ctrl-C ends the process at once, until there is something to keep; for the start of a command.
+
+    An exception will not do while modules are being imported: some of them take it for a failure of their own.
+    """
+    signal.signal(signal.SIGINT, _at_once)
+
+
+def end_by_exception() -> None:
+    """From now on Ctrl-C is an exception, so that files which are being written are cleaned up."""
+    if signal.getsignal(signal.SIGINT) is _at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _at_once(number: int, frame: FrameType | None) -> None:
+    _leave(NOTHING)
 
 
 class Interrupted(BaseException):
@@ -27,7 +46,7 @@ class Ending:
     decomposition) is left by ending the process; a second Ctrl-C does that at once.
     """
 
-    def __init__(self, nothing: str = "interrupted: nothing was written"):
+    def __init__(self, nothing: str = NOTHING):
         self.asked = self.reached = False
         self._nothing = nothing
         self._over = threading.Event()

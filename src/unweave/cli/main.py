@@ -13,18 +13,21 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named in `arguments` (default: those of the process); the exit code."""
-    from unweave.cli.app import run
+    from unweave.cli.interrupt import EXIT, NOTHING, end_at_once
 
     if arguments is None:  # this process is ours
+        end_at_once()
         from unweave.cli.first_use import import_later
 
         import_later("scipy.stats")
+    from unweave.cli.app import run
+
     asked = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in asked
     try:
         return run([word for word in asked if word != "--debug"])
     except KeyboardInterrupt:
-        return _fail("interrupted: nothing was written", 130)
+        return _fail(NOTHING, EXIT)
     except BrokenPipeError:  # the reader of our output has gone away, which is not our failure
         sys.stderr.close()
         return 0

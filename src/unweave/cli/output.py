@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unweave.cli.interrupt import end_by_exception
 from unweave.data.atomic import not_written, replace_file
 from unweave.data.named import NamedTable
 from unweave.data.recipe import Recipe
@@ -194,13 +195,20 @@ def unique(names: list[str], taken: set[str]) -> list[str]:
     return out
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, atomically; Ctrl-C meanwhile leaves nothing half written."""
+    end_by_exception()
+    replace_file(path, lambda temporary: Path(temporary).write_bytes(content))
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file, atomically."""
-    replace_file(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_frame(path: Path, frame) -> None:
     """Write a polars frame as CSV, atomically; no text in it is a formula."""
+    end_by_exception()
     replace_file(path, without_formulas(frame).write_csv)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave import compiling
-from unweave.cli.interrupt import EXIT, Ending, Interrupted
+from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
 from unweave.cli.options import READING, TEXT, TITLES, WORK, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
@@ -209,6 +209,7 @@ def fit(job: Job) -> tuple[float, bool]:
     began = compiling.clock()
     with job.speaker.hearing(), ending:
         job.model.fit(job.ready, **job.fit_with)
+    end_by_exception()  # there is a model to write now
     seconds = compiling.clock() - began
     job.model.set_params(checkpoint=None, verbose=False, callback=None)
     return seconds, ending.asked

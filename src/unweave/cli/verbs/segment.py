@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.cli.options import Settings
+from unweave.cli.output import write_bytes
 from unweave.cli.place import file_for
 from unweave.cli.say import Speaker
-from unweave.data.atomic import replace_file
 
 
 def run(settings: Settings) -> int:
@@ -27,7 +27,7 @@ def run(settings: Settings) -> int:
         labels = segment(pixels, settings.k, position=settings.position, random_state=settings.seed)
     colours, shares = _means(pixels, labels)
     picture = encode(labels.astype(np.uint8), colours)
-    replace_file(target, lambda temporary: Path(temporary).write_bytes(picture))
+    write_bytes(target, picture)
     error = float(np.mean((pixels - colours[labels].astype(np.float64)) ** 2))
     quality = "exact" if error == 0 else f"{10 * math.log10(255**2 / error):.1f} dB"
     rows = [[str(t), "#" + colours[t].tobytes().hex(), f"{shares[t]:.1%}"] for t in range(len(colours))]
