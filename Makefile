@@ -53,7 +53,7 @@ fresh-kernels:
 
 test: $(VENV)/.has-test browser fresh-kernels
 	$(PY) -m unweave.cli.main warmup
-	$(PYTEST) $(PY) -m pytest -n 2
+	$(PYTEST) $(PY) -m pytest -n 2 --dist loadgroup
 
 # Nothing but the package and what it asks for is there: what the tests' own environment has does not help.
 test-install: $(VENV)/.has-test

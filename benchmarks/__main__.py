@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, results
-from benchmarks.rows import rows
+from benchmarks.rows import all_rows, rows
 from benchmarks.table import Report
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the data sets")
-    parser.add_argument("--rows", default="", help="only these, separated by commas: " + ", ".join(rows()))
+    parser.add_argument("--rows", default="", help="only these, separated by commas: " + ", ".join(all_rows()))
     parser.add_argument("--quick", action="store_true", help="small tables, one round: does everything run?")
     parser.add_argument("--repeats", type=int, help="at most so many rounds")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds after which a contender is not run again")
@@ -34,9 +34,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options.size = "quick" if options.quick else "full"
     options.repeats = 1 if options.quick else options.repeats
     options.rows = [name for name in options.rows.split(",") if name] or list(rows())
-    unknown = [name for name in options.rows if name not in rows()]
+    unknown = [name for name in options.rows if name not in all_rows()]
     if unknown:
-        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(rows())}")
+        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(all_rows())}")
     return options
 
 
@@ -54,12 +54,12 @@ def child(mode: str, row: str, options: argparse.Namespace, *extra: Any, env: di
 
 def measure(name: str, options: argparse.Namespace) -> Report:
     """Times, then the peak memory of the best setting of each contender, then compiling."""
-    say(f"{name}: {rows()[name].title}")
+    say(f"{name}: {all_rows()[name].title}")
     extra: list[Any] = ["--budget", options.budget]
     extra += [] if options.ours else ["--no-ours"]
     extra += ["--repeats", options.repeats] if options.repeats else []
     answer = child("time", name, options, *extra)
-    report = Report(rows()[name], answer.get("results", []), missing=answer.get("missing"))
+    report = Report(all_rows()[name], answer.get("results", []), missing=answer.get("missing"))
     if report.missing:
         say(f"  {report.missing}")
         return report

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Duel, Missing, Row, run_ours, run_peer
-from benchmarks.rows import rows
+from benchmarks.rows import all_rows
 
 OURS = "unweave"
 
@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--no-ours", dest="ours", action="store_false")
     options = parser.parse_args()
     try:
-        answer = MODES[options.mode](rows()[options.row], options)
+        answer = MODES[options.mode](all_rows()[options.row], options)
     except Missing as reason:
         answer = {"missing": str(reason)}
     options.out.write_text(json.dumps(answer))

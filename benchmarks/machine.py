@@ -12,6 +12,7 @@ from pathlib import Path
 
 PACKAGES = [
     "unweave", "numpy", "scipy", "scikit-learn", "numba", "faiss-cpu", "implicit", "scikit-surprise", "threadpoolctl",
+    "dask", "distributed", "dask-ml", "pyspark",
 ]  # fmt: skip
 
 

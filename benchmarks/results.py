@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import datetime
 import json
+import shlex
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import machine
-from benchmarks.rows import rows
+from benchmarks.rows import all_rows
 from benchmarks.table import Report, details, heading, summary
 
 _HERE = Path(__file__).parent
+_MEMORY = _HERE / "measured" / "memory.json"
 _TEXT = """\
 Time to reach the peer's final objective (judged by one evaluator for all), best of the runs in turns in one
 process; peak memory of the fit beyond the loaded data, in a process of its own where it was measured. How:
@@ -79,10 +81,33 @@ def keep(measured: Measured) -> None:
     (_HERE / "results.md").write_text(render(kept_rows()), encoding="utf-8")
 
 
+def keep_memory(found: dict, arguments: list[str]) -> None:
+    """The same for ``benchmarks.memory``, whose rows are no contest."""
+    run = Run.now("", {})
+    told = {"when": run.name(), "machine": run.machine, "command": shlex.join(["benchmarks.memory", *arguments])}
+    _MEMORY.write_text(json.dumps({**told, **found}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (_HERE / "results.md").write_text(render(kept_rows()), encoding="utf-8")
+
+
+def memory_section() -> list[str]:
+    """What was found about memory, if it was measured."""
+    if not _MEMORY.exists():
+        return []
+    from benchmarks.memory import table_of
+
+    kept = json.loads(_MEMORY.read_text(encoding="utf-8"))
+    told = (
+        f"A memory map of {kept['rows'] / 1e6:g}M×100 float32 in blocks, each fit in a process that may allocate "
+        f"{kept['limit_mb']} MB beyond it (`RLIMIT_DATA`). {kept['when']} (UTC, commit), {kept['machine']}; "
+        f"`python -m {kept['command']}`."
+    )
+    return ["## Memory of tables in blocks", told, table_of(kept["found"])]
+
+
 def kept_rows() -> list[Measured]:
     """Every row that has been measured, in the order of the benchmarks."""
     found = []
-    for name, row in rows().items():
+    for name, row in all_rows().items():
         path = _HERE / "measured" / f"{name}.json"
         if path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
@@ -95,5 +120,6 @@ def render(measured: list[Measured]) -> str:
     runs = dict.fromkeys(one.run.lines() for one in measured)
     table = [heading(), *(summary(one.report, one.run.limits, one.run.name()) for one in measured)]
     blocks = [details(one.report) for one in measured]
-    parts = ["# Benchmarks", "\n".join(runs), _TEXT, "\n".join(table), "## Everything measured", *blocks]
+    parts = ["# Benchmarks", "\n".join(runs), _TEXT, "\n".join(table)]
+    parts += [*memory_section(), "## Everything measured", *blocks]
     return "\n\n".join(parts) + "\n"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from unweave.judge import split_ratings
     from unweave.parallel import get_num_threads, set_num_threads
     from unweave.persist import load
+    from unweave.scale.files import blocks
 
 __version__ = "0.1.0.dev0"
 

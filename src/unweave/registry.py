@@ -116,6 +116,7 @@ ESTIMATORS: dict[str, Entry] = {
 # Public functions and other classes: name → module. None marks a module that is public itself.
 OTHERS: dict[str, str | None] = {
     "read": "unweave.data.readers",
+    "blocks": "unweave.scale.files",
     "NamedTable": "unweave.data.named",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
@@ -124,6 +125,7 @@ OTHERS: dict[str, str | None] = {
     "coreset": "unweave.group",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
+    "TextBlocks": "unweave.explain",
     "quantize": "unweave.group",
     "load": "unweave.persist",
     "set_num_threads": "unweave.parallel",

@@ -39,6 +39,20 @@ def test_projections_are_shares(values):
         np.testing.assert_allclose(v, slow.project(np.array(values)), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-0.6469583807489935, -0.2939167614979871, 0.0],
+        [0.0, -0.39845779157098615, -0.1838178603594215, -0.011555514353537095],
+    ],
+)
+def test_a_number_on_the_level_does_not_come_and_go_for_ever(values):
+    """Rounding puts it above the level of the others, and below the level of all."""
+    v = np.array(values)
+    project(v)
+    np.testing.assert_allclose(v, slow.project(np.array(values)), atol=1e-15)
+
+
 def test_no_row_ends_worse():
     A, B, F = problem(50, 4, np.float64)
     new = np.empty_like(F)

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 K = 3
 _TURNS = ("Factorization", "NMF", "SemiNMF", "SoftClustering")  # their way depends on where they begin
 _SEQUENCES = ("HiddenMarkov",)  # a list is a list of sequences
+_OWN_WAY = ("LDA",)  # few documents are drawn in memory, and swept in blocks
+_SIGNLESS = ("ImplicitALS",)  # a factor and its code may change sign together
 
 
 def cut(X, *at: int) -> list:
@@ -49,10 +51,16 @@ def test_a_model_fits_blocks_as_it_fits_the_table_or_says_what_to_do(name):
         return
     whole = begun(name, X)
     whole.fit(X, lengths=[len(block) for block in blocks]) if name in _SEQUENCES else whole.fit(X)
+    if name in _OWN_WAY:
+        assert fitted.objective_ <= whole.objective_ * 1.02
+        return
     assert fitted.objective_ == pytest.approx(whole.objective_, rel=1e-4)
     for part in ("components_", "cluster_centers_", "means_"):
         if hasattr(whole, part) and hasattr(fitted, part):
-            np.testing.assert_allclose(getattr(fitted, part), getattr(whole, part), rtol=2e-3, atol=2e-3)
+            one, other = getattr(fitted, part), getattr(whole, part)
+            if name in _SIGNLESS:
+                one, other = np.abs(one), np.abs(other)
+            np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)
 
 
 def data_of(name: str, holes: bool, dtype) -> np.ndarray:
@@ -67,14 +75,21 @@ def data_of(name: str, holes: bool, dtype) -> np.ndarray:
 
 
 def factorization(name: str, X, columns: int, init=None):
-    rng = np.random.default_rng(1)
+    rng, most = np.random.default_rng(1), 400 if init is None else 12
     loss = MIXED if name == "columns" else name
     side = "nonnegative" if name in ("kl", "itakura-saito") else "ridge"
     init = init or tuple(np.abs(rng.standard_normal(shape)) + 0.1 for shape in ((len(X), 2), (2, columns)))
     missing = "nan" if np.isnan(X).any() else None
+    # An iteration on blocks bounds a loss that is not quadratic once, in memory several times: both run to their end.
     return unweave.Factorization(
-        2, loss=loss, codes=side, components=side, init=init, missing=missing, max_iter=12, tol=1e-7
+        2, loss=loss, codes=side, components=side, init=init, missing=missing, max_iter=most, tol=1e-8
     )
+
+
+def ended(name: str, X, columns: int) -> tuple:
+    """Where a fit in memory ends, to begin there: on losses with corners, and for Newton steps, ways lead elsewhere."""
+    fitted = factorization(name, X, columns).fit(X)
+    return fitted.codes_, fitted.components_
 
 
 @pytest.mark.parametrize("holes", [False, True], ids=["whole", "holes"])
@@ -84,9 +99,8 @@ def test_every_loss_fits_blocks_as_it_fits_the_table_or_says_what_to_do(name, ho
     blocks, init = cut(X, 9), None
     ready = get_loss(MIXED if name == "columns" else name).prepare(X)
     columns = ready.prediction_columns(X.shape[1])
-    if name == "kl":  # counts in memory have Newton steps of their own, which may lead elsewhere: begin where they end
-        ended = factorization(name, X, columns).set_params(max_iter=100).fit(X)
-        init = (ended.codes_, ended.components_)
+    if name in ("kl", "absolute", "hinge"):
+        init = ended(name, X, columns)
     try:
         fitted = factorization(name, X, columns, init).fit(blocks)
     except ValueError as error:
@@ -126,9 +140,10 @@ def test_a_block_may_have_nothing_observed():
 @pytest.mark.parametrize("name", ["squared", "absolute", "logistic"])
 def test_blocks_may_be_empty_of_one_row_or_sparse(name):
     X = data_of(name, False, np.float64)
-    whole = factorization(name, X, X.shape[1]).fit(X)
+    init = ended(name, X, X.shape[1])
+    whole = factorization(name, X, X.shape[1], init).fit(X)
     odd = [X[:0].astype(np.float32), X[:1], X[1:], X[:0]]
     for blocks in (odd, [sp.csr_array(block) for block in cut(X, 9)]):
-        fitted = factorization(name, X, X.shape[1]).fit(blocks)
+        fitted = factorization(name, X, X.shape[1], init).fit(blocks)
         assert fitted.objective_ == pytest.approx(whole.objective_, rel=1e-3)
         assert fitted.codes_ is None

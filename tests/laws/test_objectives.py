@@ -12,6 +12,7 @@ from unweave.losses import LOSSES, ColumnLosses, Weighted, get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
 from unweave.objectives.models import Quadratic
 from unweave.objectives.opening import open_table
+from unweave.scale.visits import Here, Loader
 
 N, M, K = 23, 6, 3
 MIXED = ["squared", "logistic", "categorical", "huber", "ordinal", "absolute"]
@@ -55,10 +56,8 @@ def blocks_of(objective) -> Blocks:
     """The same table cut into blocks of 5, 10 and 8 rows."""
     spans = [(0, 5), (5, 15), (15, objective.shape[0])]
 
-    def load(i):
-        return objective.take(np.arange(*spans[i]))
-
-    return Blocks(load, [b - a for a, b in spans], load(0), objective.complete)
+    load = Loader(spans, lambda span, i: objective.take(np.arange(*span)))
+    return Blocks(load, [b - a for a, b in spans], load(0), objective.complete, Here())
 
 
 def make(name: str, storage: str, dtype, seed: int = 0):

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 import unweave
 from tests.laws.test_resume import CASES, counts, far, ratings
 from unweave.penalties import Nuclear
+from unweave.scale.kept import Kept
 from unweave.solve import checkpoint, iterate
 from unweave.solve.scheme import FactorScheme, Scheme
 
@@ -34,6 +35,10 @@ def frozen(state: dict, scheme: Scheme) -> dict:
 
 
 def same(a, b) -> bool:
+    if isinstance(a, Kept):
+        return len(a) == len(b) and all(
+            same(own[name], b.own(i)[name]) for i in range(len(a)) for own in [a.own(i)] for name in own
+        )
     if isinstance(a, np.random.Generator):
         return str(a.bit_generator.state) == str(b.bit_generator.state)
     return (
@@ -101,6 +106,11 @@ def law(monkeypatch, tmp_path):
     return watching
 
 
+def in_blocks(X) -> list:
+    """A sparse table in three blocks."""
+    return [sp.csr_array(block) for block in np.array_split(1.0 * X, 3)]
+
+
 # Fits that come by schemes which the law of resuming does not meet.
 MORE = {
     "batch": (lambda: unweave.LDA(3, inference="batch", max_iter=6), lambda: counts(30, 20), {}),
@@ -115,13 +125,37 @@ MORE = {
         ratings,
         {},
     ),
+    "blocks": (
+        lambda: unweave.Factorization(3, codes="ridge", components="ridge", loss="huber", max_iter=20),
+        lambda: np.array_split(far(60), 3),
+        {},
+    ),
+    "blocks ahead": (lambda: unweave.NMF(3, max_iter=30), lambda: np.array_split(1.0 * counts(60, 12), 3), {}),
+    "free blocks ahead": (lambda: unweave.SemiNMF(3, max_iter=30), lambda: np.array_split(far(60), 3), {}),
+    "clusters of blocks": (lambda: unweave.KMeans(4, max_iter=20), lambda: np.array_split(far(300), 3), {}),
+    "topics of blocks": (lambda: unweave.LDA(3, max_iter=10), lambda: in_blocks(counts(60, 20)), {}),
+    "topics block by block": (
+        lambda: unweave.LDA(3, inference="online", max_iter=3, batch_size=10),
+        lambda: in_blocks(counts(60, 20)),
+        {},
+    ),
+    "ratings in blocks": (
+        lambda: unweave.MatrixCompletion(2, ridge=0.1, max_iter=15),
+        lambda: in_blocks(counts(60, 12)),
+        {},
+    ),
+    "interactions in blocks": (
+        lambda: unweave.ImplicitALS(2, ridge=0.1, max_iter=10),
+        lambda: in_blocks(counts(60, 12)),
+        {},
+    ),
     "items by items": (lambda: unweave.EASE(10.0), lambda: sp.csr_array(np.minimum(counts(40, 12), 1)), {}),
     "how many": (lambda: Choosing(), lambda: far(60), {}),
     "which model": (lambda: Comparing(), lambda: far(60), {}),
 }
 ALL = {**CASES, **MORE}
 # Schemes that step inside another one, whose states and steps hold theirs; and a base.
-INSIDE = {"BlockKrylov", "Power", "GaussianScheme", "GroupsScheme", "LowRankScheme", "Spectral"}
+INSIDE = {"BlockKrylov", "BlockSearch", "Power", "GaussianScheme", "GroupsScheme", "LowRankScheme", "Spectral"}
 
 
 class Choosing:

@@ -10,6 +10,7 @@ from unweave.losses import get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
 from unweave.penalties import L1, Both, ElasticNet, Fixed, Ridge, get_penalty
 from unweave.penalties import Sparse as SSparse
+from unweave.scale.visits import Here, Loader
 from unweave.solve.alternate import transform_effort
 from unweave.updates import UPDATES, Effort, Half, first_rows
 
@@ -60,10 +61,8 @@ def make_objective(loss: str, storage: str, dtype, seed: int = 0):
     if storage != "masked blocks":
         return dense
 
-    def load(i):
-        return dense.take(np.arange(8) if i == 0 else np.arange(8, N))
-
-    return Blocks(load, [8, N - 8], load(0), False)
+    load = Loader([np.arange(8), np.arange(8, N)], lambda rows, i: dense.take(rows))
+    return Blocks(load, [8, N - 8], load(0), False, Here())
 
 
 def half_step(model: str, penalty: str, side: str, dtype, seed: int = 1):

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from tests.tables import stored as pattern
 from unweave.losses import Squared
 from unweave.objectives import Blocks, Dense, Observed, Sparse
+from unweave.scale.visits import Here, Loader
 
 LOSS = Squared()
 
@@ -22,7 +23,8 @@ def values(seed: int = 0, dtype=np.float64) -> np.ndarray:
 
 def in_blocks(make, X) -> Blocks:
     cuts = [slice(0, 4), slice(4, 5), slice(5, 11)]
-    return Blocks(lambda i: make(X[cuts[i]]), [4, 1, 6], make(X[cuts[0]]), True)
+    load = Loader([X[cut] for cut in cuts], lambda block, i: make(block))
+    return Blocks(load, [4, 1, 6], make(X[cuts[0]]), True, Here())
 
 
 COMPLETE = {

@@ -135,7 +135,7 @@ def test_names_output_settings_and_odd_levels_survive(tmp_path):
 
     X = zoo.numbers()
     day = datetime.date(2020, 2, 29)
-    table = pandas.DataFrame(X[:, :2], columns=["ä\ud800", 'quote"\\'])
+    table = pandas.DataFrame(X[:, :2], columns=pandas.Index(["ä\ud800", 'quote"\\'], dtype=object))
     table["day"] = [day if x > 1 else datetime.date(1999, 1, 1) for x in X[:, 2]]
     table["bin"] = pandas.cut(X[:, 3], 3)
     table["price"] = [decimal.Decimal("0.1") if x > 1 else decimal.Decimal("1E+3") for x in X[:, 4]]

@@ -10,7 +10,7 @@ from tests.reference import svd as slow
 from unweave.linalg.sparse import SparseProduct
 from unweave.parallel import single_blas
 from unweave.solve.iterate import Loop, iterate
-from unweave.solve.krylov import BlockKrylov, orthonormalise
+from unweave.solve.krylov import BlockKrylov, Normal, orthonormalise
 from unweave.solve.search import power_method
 from unweave.solve.spectrum import low_rank, null_space, range_space, rank, spectrum_tail, squared_spectrum, tail_flops
 from unweave.solve.svd import choose_method, top_eigen, truncated_svd
@@ -107,7 +107,7 @@ def test_krylov_restarts_and_reports_true_residuals(rng):
     X = decaying(rng, 900, 700, rate=0.98)
     product = SparseProduct(sparse.csr_array(X))
     total = float((X**2).sum())
-    scheme = BlockKrylov(product, 10, total=total, tol=1e-9, block=4, basis=24)
+    scheme = BlockKrylov(Normal(product), 10, total=total, tol=1e-9, block=4, basis=24)
     state, _ = iterate(scheme, scheme.begin(), scheme.adapt(Loop()))
     found = scheme.ritz(state)
     V, s = found.V, np.sqrt(found.values)

@@ -95,18 +95,19 @@ def warmup(quiet: Annotated[bool, typer.Option(help="Say only what failed, and t
 
 
 verb(
-    "describe", options.FILE | options.READING | options.SPEAKING, panel=JOBS,
+    "describe", options.FILE | options.READING | options.MEMORY | options.SPEAKING, panel=JOBS,
     summary="What is in a file: shape, types, holes, and the job it suggests.",
     examples=["describe wine.csv"],
 )  # fmt: skip
 verb(
-    "plan", options.FILE | options.JOB | options.COUNT | options.READING | options.COLUMNS | options.SPEAKING,
+    "plan",
+    options.FILE | options.JOB | options.COUNT | options.READING | options.COLUMNS | options.WORKERS | options.SPEAKING,
     panel=JOBS,
     summary="Which method would run on a file, why, and what it would cost.",
-    examples=["plan ratings.csv --job complete -k 20"],
+    examples=["plan ratings.csv --job complete -k 20", "plan 'part-*.parquet' --job group --workers 4 --memory 2GB"],
 )  # fmt: skip
 verb(
-    "compress", options.FILE | options.WORK, panel=JOBS,
+    "compress", options.FILE | options.WORK | options.WORKERS, panel=JOBS,
     summary="Fewer columns that keep most of the table (PCA, truncated SVD).",
     examples=["compress wine.csv", "compress counts.mtx -k 50 --out small", "compress wine.csv --ignore year"],
 )  # fmt: skip
@@ -116,18 +117,18 @@ verb(
     examples=["complete ratings.csv -k 20", "complete holes.csv --out filled"],
 )  # fmt: skip
 verb(
-    "group", options.FILE | options.WORK, panel=JOBS,
+    "group", options.FILE | options.WORK | options.WORKERS, panel=JOBS,
     summary="Put rows that are alike into groups (k-means).",
     examples=["group wine.csv", "group wine.csv -k 3 --columns alcohol,hue",
-              "group may.csv june.csv --as code=category"],
+              "group may.csv june.csv --as code=category", "group 'part-*.parquet' -k 20 --workers 4 --memory 2GB"],
 )  # fmt: skip
 verb(
-    "explain", options.FILE | options.WORK, panel=JOBS,
+    "explain", options.FILE | options.WORK | options.WORKERS, panel=JOBS,
     summary="Parts that pictures, texts and tables are made of (NMF).",
     examples=["explain faces/ -k 20", "explain notes.txt -k 10 --out topics"],
 )  # fmt: skip
 verb(
-    "topics", options.FILE | options.TOPICS, panel=JOBS,
+    "topics", options.FILE | options.TOPICS | options.WORKERS, panel=JOBS,
     summary="Topics of texts or counts of words (LDA), with a map to look at.",
     examples=["topics letters/ -k 20 --out topics", "topics notes.txt -k 10 --lines"],
 )  # fmt: skip
@@ -143,7 +144,9 @@ verb(
     examples=["segment photo.jpg -k 8 --out few.png"],
 )  # fmt: skip
 verb(
-    "transform", options.MODEL | options.FILE | options.WRITING | options.FORCE | options.READING | options.SPEAKING,
+    "transform",
+    options.MODEL | options.FILE | options.WRITING | options.FORCE | options.READING | options.MEMORY
+    | options.SPEAKING,
     panel=MODELS,
     summary="Codes (or groups) of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv",

@@ -13,7 +13,7 @@ import typer
 Parameters = dict[str, tuple[Any, Any]]
 _REQUIRED = inspect.Parameter.empty
 
-_READ, _TEXTS, _OUT, _SAY = "Reading", "Reading texts", "Result", "Messages"
+_READ, _TEXTS, _LARGE, _OUT, _SAY = "Reading", "Reading texts", "Large tables", "Result", "Messages"
 _JOBS = ("compress", "complete", "group", "explain", "topics", "recommend")
 _KINDS = ("number", "count", "flag", "category", "date", "year", "id", "order", "prose")
 _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
@@ -57,6 +57,9 @@ class Settings:
     columns: list[str] = field(default_factory=list)
     ignore: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
+    memory: int | None = None
+    workers: int | None = None
+    cluster: str = ""
 
 
 def _one_of(*allowed: str):
@@ -90,6 +93,24 @@ def _kinds(values: list[str]) -> dict[str, str]:
     return kinds
 
 
+_LEAST_MEMORY = 10 * 10**6
+
+
+def _bytes(value: str | None) -> int | None:
+    """Read an amount of memory such as 2GB."""
+    from unweave.scale.memory import bytes_of
+
+    if not value:
+        return None
+    try:
+        amount = bytes_of(value)
+    except ValueError:
+        raise typer.BadParameter(f"--memory {value!r} is no amount of memory: write it as 2GB or 500MB") from None
+    if amount < _LEAST_MEMORY:
+        raise typer.BadParameter(f"--memory {value!r} is too little to work in: give 10MB at least, such as 2GB")
+    return amount
+
+
 def settings_of(verb: str, given: dict[str, Any]) -> Settings:
     """Make the settings of a verb of what was typed."""
     values = dict(given)
@@ -99,6 +120,12 @@ def settings_of(verb: str, given: dict[str, Any]) -> Settings:
     for name in ("columns", "ignore"):
         if name in values:
             values[name] = _names(values[name])
+    if "memory" in values:
+        values["memory"] = _bytes(values["memory"])
+    if values.get("workers") and values.get("cluster"):
+        raise typer.BadParameter(
+            "give --workers, which are started here, or --cluster, which are there already; not both"
+        )
     if "kinds" in values:
         values["kinds"] = _kinds(values["kinds"] or [])
     return Settings(verb=verb, **values)
@@ -175,6 +202,23 @@ TITLES: Parameters = {
         Path | None, None, "CSV file with titles of the items: ids in its first column.", panel=_READ, metavar="FILE"
     )
 }
+MEMORY: Parameters = {
+    "memory": _option(
+        str | None, None, "Memory to work in, such as 2GB (with --workers: of each); half of what is free unless "
+        "given. A larger table is worked on in blocks.", panel=_LARGE, metavar="SIZE",
+    ),
+}  # fmt: skip
+WORKERS: Parameters = {
+    **MEMORY,
+    "workers": _option(
+        int | None, None, "Processes to start here that work on blocks of the table; needs unweave\\[scale].",
+        panel=_LARGE, metavar="N", min=1,
+    ),
+    "cluster": _option(
+        str, "", "Address of the scheduler of a Dask cluster whose workers do it, such as tcp://host:8786; needs "
+        "unweave\\[scale].", panel=_LARGE, metavar="ADDRESS",
+    ),
+}  # fmt: skip
 FORCE: Parameters = {
     "force": _option(bool, False, "Replace results that are there already.", "--force", panel=_OUT)
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +47,13 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     if job.recipe is not None:
         extra["recipe"] = asdict(job.recipe)
     persist.save(job.model, folder / "model.unweave", extra=extra)
-    tables = tables_of(job)
+    rows, frames = frames_of_rows(job)
+    write_frames(folder / rows, frames)
+    tables = {"components.csv": components_frame(job), **(job.later(job) if job.later is not None else {})}
     for name, frame in tables.items():
         write_frame(folder / name, frame)
     write_text(folder / "report.html", report.render(facts))
-    return ["model.unweave", "report.html", *tables], whole
+    return ["model.unweave", "report.html", rows, *tables], whole
 
 
 def _make(folder: Path) -> None:
@@ -89,17 +93,26 @@ def _asked(job: Job) -> str:
     return command_line(job.settings)
 
 
-def tables_of(job: Job) -> dict[str, Any]:
-    """Make the frames to be written, by file name."""
-    names = job.ready.rows or [str(i + 1) for i in range(job.ready.shape[0])]
-    tables: dict[str, Any] = {}
+def frames_of_rows(job: Job) -> tuple[str, Iterator[Any]]:
+    """Make what is written of every row: the name of the file, and frames that follow each other in it."""
     if hasattr(job.model, "labels_"):
-        tables["groups.csv"] = groups_frame(job.model, job.ready, names)
-    else:
-        codes = job.model.codes_ if job.model.codes_ is not None else job.model.transform(job.ready)
-        tables["codes.csv"] = codes_frame(job.model, codes, names)
-    tables["components.csv"] = components_frame(job)
-    return {**tables, **(job.later(job) if job.later is not None else {})}
+        return "groups.csv", (groups_frame(job.model, X, names) for X, names in stretches(job.ready, job.recipe))
+    kept = job.model.codes_ if job.ready.whole is None else None
+    return "codes.csv", (
+        codes_frame(job.model, job.model.transform(X) if kept is None else kept, names)
+        for X, names in stretches(job.ready, job.recipe)
+    )
+
+
+def stretches(ready: NamedTable, recipe: Recipe | None) -> Iterator[tuple[NamedTable, list[str]]]:
+    """Yield the rows of a prepared table with their names: at once, or block by block where they do not fit."""
+    if ready.whole is None:
+        yield ready, ready.rows or [str(i + 1) for i in range(ready.shape[0])]
+        return
+    names = chain.from_iterable(ready.whole.names()) if ready.rows is not None else map(str, count(1))
+    for X in ready.whole.prepared(recipe):
+        few = list(islice(names, X.shape[0]))
+        yield NamedTable(X, few, ready.columns, ready.missing), few
 
 
 def codes_frame(model, codes, names: list[str]):
@@ -208,8 +221,23 @@ def write_text(path: Path, text: str) -> None:
 
 def write_frame(path: Path, frame) -> None:
     """Write a polars frame as CSV, atomically; no text in it is a formula."""
+    write_frames(path, [frame])
+
+
+def write_frames(path: Path, frames: Iterable[Any]) -> int:
+    """Write polars frames below each other as one CSV file, atomically; how many rows there are."""
     end_by_exception()
-    replace_file(path, without_formulas(frame).write_csv)
+    written = 0
+
+    def write(temporary: str | Path) -> None:
+        nonlocal written
+        with open(temporary, "wb") as file:
+            for i, frame in enumerate(frames):
+                without_formulas(frame).write_csv(file, include_header=i == 0)
+                written += frame.height
+
+    replace_file(path, write)
+    return written
 
 
 def without_formulas(frame):

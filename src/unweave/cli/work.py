@@ -9,12 +9,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, TEXT, TITLES, WORK, Settings
+from unweave.cli.options import READING, TEXT, TITLES, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
+from unweave.cli.whole import opened, rows_to_fit, working
 from unweave.data.named import NamedTable
 from unweave.data.recipe import Recipe, prepare
 
@@ -59,9 +62,18 @@ def read_quietly(settings: Settings, **more: Any) -> NamedTable:
     return read(source(settings), **reading(settings), **more)
 
 
+def read_some(settings: Settings) -> NamedTable:
+    """Read the file, or several as one; of one that is larger than memory some rows, whose `whole` has all."""
+    from unweave.data.readers import Options
+
+    given = {name: value for name, value in reading(settings).items() if name != "format"}
+    found = opened(settings, Options(**given), source(settings))
+    return read_quietly(settings) if found is None else found
+
+
 def say_table(table: NamedTable, settings: Settings, speaker: Speaker) -> None:
     """Say what was read, and what was decided about it."""
-    n, m = table.shape
+    n, m = table.shape if table.whole is None else (table.whole.n_rows, table.whole.n_columns)
     things = ("document", "word") if table.kind == "text" else ("row", "column")
     sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
     speaker.line(f"{named(settings)}: {sizes} ({table.kind})")
@@ -85,9 +97,10 @@ def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[s
 
     Returns the table, and what the reader was told besides the options.
     """
-    table = read_quietly(settings)
+    table = read_some(settings)
     prose = next((name for name, kind in settings.kinds.items() if kind == "prose"), table.prose)
     if prose is not None:
+        table = table if table.whole is None else read_quietly(settings)  # counts of words are small beside the texts
         counting = {name: value for name, value in reading(settings).items() if name in TEXT and name != "lines"}
         table = table.texts(prose, **counting)
     say_table(table, settings, speaker)
@@ -96,7 +109,8 @@ def read_texts(settings: Settings, speaker: Speaker) -> tuple[NamedTable, dict[s
 
 def read_known(settings: Settings, speaker: Speaker, instead: str) -> NamedTable:
     """Read a table of which most is known; ratings are refused with what to do `instead`."""
-    table = read_table(settings, speaker)
+    table = read_some(settings)
+    say_table(table, settings, speaker)
     refuse_ratings(table, settings, instead)
     return table
 
@@ -207,9 +221,11 @@ def fit(job: Job) -> tuple[float, bool]:
     if settings.max_iter is not None:
         job.model.set_params(max_iter=settings.max_iter)
     began = compiling.clock()
-    with job.speaker.hearing(), ending:
-        job.model.fit(job.ready, **job.fit_with)
+    with job.speaker.hearing(), working(settings, job.ready) as by, ending:
+        job.model.fit(rows_to_fit(settings, job.ready, job.recipe), **job.fit_with, **by)
     end_by_exception()  # there is a model to write now
+    if job.ready.columns is not None and not hasattr(job.model, "feature_names_in_"):
+        job.model.feature_names_in_ = np.asarray(job.ready.columns, dtype=object)  # blocks of numbers have no names
     seconds = compiling.clock() - began
     job.model.set_params(checkpoint=None, verbose=False, callback=None)
     return seconds, ending.asked
@@ -249,12 +265,17 @@ def summary(job: Job, seconds: float, files: list[str]) -> dict[str, Any]:
     """Collect what a program wants to know of a fit."""
     model, certificate = job.model, job.model.certificate_
     return {
-        "verb": job.settings.verb, "file": str(job.settings.file), "rows": job.ready.shape[0],
+        "verb": job.settings.verb, "file": str(job.settings.file), "rows": n_rows(job.ready),
         "columns": job.ready.shape[1], "model": type(model).__name__, "components": count_of(model),
         "objective": float(model.objective_), "iterations": int(model.n_iter_), "stopped": model.history_.stopped,
         "certificate": {"kind": certificate.kind, "gap": finite(certificate.gap), "words": str(certificate)},
         "seconds": round(seconds, 4), "out": str(job.folder), "files": files, **job.extra,
     }  # fmt: skip
+
+
+def n_rows(table: NamedTable) -> int:
+    """Count the rows of a table, all of them where only some are here."""
+    return table.shape[0] if table.whole is None else table.whole.n_rows
 
 
 _NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
@@ -264,7 +285,7 @@ def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WORK | TITLES:
+    for name in WORK | TITLES | WORKERS:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue

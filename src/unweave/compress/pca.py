@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.data.arguments import number
-from unweave.factorization.base import BaseFactorization
+from unweave.factorization.base import BaseFactorization, Coder
 from unweave.linalg.products import matmul
+from unweave.objectives import Objective
 from unweave.parallel import run
 from unweave.penalties import Free
 from unweave.select.auto import chooses
@@ -95,6 +98,9 @@ class PCA(BaseFactorization):
         self._sums = None
         return codes
 
+    def _cost_family(self, complete):
+        return "axes"
+
     def _problem(self, loss, shape, mixed):
         most = min(shape)
         if self.n_components is None or self._share() is not None:
@@ -118,7 +124,10 @@ class PCA(BaseFactorization):
             if self._share() is not None:
                 raise ValueError("n_components as a share of the variance needs every entry observed")
             if objective.in_blocks:
-                raise ValueError("PCA of blocks needs every entry observed; use Factorization(missing='nan') for holes")
+                raise ValueError(
+                    "PCA with holes needs X as one table in memory, not as a sequence of blocks: stack them "
+                    "(numpy.vstack), or use Factorization(missing='nan')"
+                )
             return make_plan(objective, problem, self.solver, self.init, rng)
         if self.solver not in ("auto", "svd", "power"):
             raise ValueError(f"solver={self.solver!r} cannot do PCA of a complete table; use 'auto', 'svd' or 'power'")
@@ -183,26 +192,8 @@ class PCA(BaseFactorization):
         super()._publish(problem, Z)
         self.mean_ = self.offset_
 
-    def _codes(self, objective):
-        if not objective.complete:
-            return super()._codes(objective)
-        return np.concatenate([self._project(block) for _, _, block in objective.blocks()])
-
-    def _project(self, objective):
-        """(X − mean)·Zᵀ with a column of ones behind it; dense rows are centred first, for accuracy."""
-        n, k = objective.shape[0], len(self.components_)
-        dtype = np.result_type(objective.dtype, self.components_.dtype)
-        U = np.ones((n, k + 1), dtype=dtype)
-        back = np.ascontiguousarray(self.components_.T, dtype=dtype)
-        if objective.is_sparse:
-            U[:, :k] = objective.matrix.dot(np.ascontiguousarray(back, dtype=objective.dtype)) - self.mean_ @ back
-            return U
-
-        def task(start, stop):
-            U[start:stop, :k] = (objective.X[start:stop] - self.mean_) @ back
-
-        run(task, n, 1024)
-        return U
+    def _coder(self):
+        return Projected(self.components_, self.mean_, super()._coder())
 
     def _codes_out(self, U):
         U = U[:, : self.n_components_]
@@ -230,3 +221,29 @@ class PCA(BaseFactorization):
         Z, noise = self.components_, self.noise_variance_
         excess = np.maximum(self.explained_variance_ - noise, 0)
         return (Z.T * excess) @ Z + noise * np.eye(Z.shape[1], dtype=Z.dtype)
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Codes of rows in memory: (X − mean)·Zᵀ with a column of ones behind it, by `holes` where something is missing."""
+
+    components: NDArray
+    mean: NDArray
+    holes: Coder
+
+    def __call__(self, rows: Objective) -> NDArray:
+        if not rows.complete:
+            return self.holes(rows)
+        n, k = rows.shape[0], len(self.components)
+        dtype = np.result_type(rows.dtype, self.components.dtype)
+        U = np.ones((n, k + 1), dtype=dtype)
+        back = np.ascontiguousarray(self.components.T, dtype=dtype)
+        if rows.is_sparse:
+            U[:, :k] = rows.matrix.dot(np.ascontiguousarray(back, dtype=rows.dtype)) - self.mean @ back
+            return U
+
+        def task(start, stop):
+            U[start:stop, :k] = (rows.X[start:stop] - self.mean) @ back  # centred first, for accuracy
+
+        run(task, n, 1024)
+        return U

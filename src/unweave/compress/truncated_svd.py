@@ -92,6 +92,9 @@ class TruncatedSVD(BaseFactorization):
         add_rows(self, X)
         return self
 
+    def _cost_family(self, complete):
+        return "axes"
+
     def _problem(self, loss, shape, mixed):
         k = self._number()
         if k > min(shape):

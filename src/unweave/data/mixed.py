@@ -252,7 +252,12 @@ def decode_frame(values: NDArray, levels: dict[int, list], names: list[str], lik
         return polars.DataFrame(columns)
     import pandas
 
-    return pandas.DataFrame(columns)
+    frame = pandas.DataFrame(dict(enumerate(columns.values())))
+    try:
+        frame.columns = pandas.Index(list(columns))
+    except UnicodeEncodeError:  # half a character, which pandas cannot hold as text of its own with pyarrow
+        frame.columns = pandas.Index(list(columns), dtype=object)
+    return frame
 
 
 def numbers_like(X: Any, values: NDArray) -> Any:

@@ -43,6 +43,8 @@ class NamedTable:
         The columns of the file that became `labels` and `times`, where texts have them beside.
     excerpts : list of str, optional
         The beginning of each document, for quoting, where the rows are texts out of a column.
+    whole : optional
+        What has all rows, where these are only some of them because the file is larger than memory.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class NamedTable:
     label_name: str = ""
     time_name: str = ""
     excerpts: list[str] | None = None
+    whole: Any = None
 
     def __post_init__(self):
         n, m = self.X.shape

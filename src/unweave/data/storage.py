@@ -28,6 +28,21 @@ def n_stored(X) -> int:
     return int(X.nnz) if sp.issparse(X) else int(np.size(X))
 
 
+def n_numbers(X) -> int:
+    """How many numbers X takes in memory; an index of a sparse table is half of one."""
+    return int(np.size(X)) if not sp.issparse(X) else int(X.nnz) * 3 // 2
+
+
+def sliceable(X):
+    """X so that stretches of its rows can be taken without looking at the others."""
+    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+
+
+def typed(X, dtype):
+    """X with numbers of this type, row after row, stored as X is; not copied where nothing has to change."""
+    return sp.csr_array(X).astype(dtype, copy=False) if sp.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+
+
 def is_finite(X) -> bool:
     """Whether every entry is a finite number."""
     return bool(np.isfinite(stored(X)).all())
@@ -105,6 +120,11 @@ def nothing_observed(X) -> bool:
     if sp.issparse(X):
         return X.nnz == 0
     return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).all())
+
+
+def is_canonical(X, dtype) -> bool:
+    """Whether X is a CSR array of this type, sorted and without repeats, as kernels take it."""
+    return isinstance(X, sp.csr_array) and X.has_canonical_format and X.dtype == dtype
 
 
 def observed_entries(values, seen=None) -> sp.csr_array:

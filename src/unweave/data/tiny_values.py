@@ -43,19 +43,19 @@ def squares_vanish(values) -> bool | None:
     return found
 
 
-def need_squares(tables: Iterable) -> None:
-    """Raise where all values of a table, given in one or more pieces, are so small that their squares vanish."""
-    dtype, vanished = None, False
-    for values in tables:
-        vanish = squares_vanish(values)
-        if vanish is False:
-            return
-        dtype, vanished = values.dtype, vanished or vanish is True
-    if vanished:
+def need_squares(values) -> None:
+    """Raise where all values of a table are so small that their squares vanish."""
+    refuse_vanished([squares_vanish(values)], values.dtype)
+
+
+def refuse_vanished(vanish: Iterable[bool | None], dtype: np.dtype) -> None:
+    """Raise where :func:`squares_vanish` says so of every piece of a table that has other values than zero."""
+    told = [one for one in vanish if one is not None]
+    if told and all(told):
         wider = ", or pass it as float64" if dtype == np.float32 else ""
         raise ValueError(
-            f"the values of X are too small (none reaches {_LEAST[dtype]:.0e}): their squares vanish in {dtype}; "
-            f"rescale X{wider}"
+            f"the values of X are too small (none reaches {_LEAST[np.dtype(dtype)]:.0e}): their squares vanish in "
+            f"{dtype}; rescale X{wider}"
         )
 
 

@@ -10,6 +10,7 @@ from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
 from unweave.explain.search.lsa import LSA
+from unweave.explain.text.in_blocks import TextBlocks
 from unweave.explain.text.table import TextTable
 from unweave.explain.topics.lda import LDA
 from unweave.explain.topics.plsa import PLSA
@@ -22,6 +23,7 @@ __all__ = [
     "OrthogonalNMF",
     "SymmetricNMF",
     "TextTable",
+    "TextBlocks",
     "LSA",
     "LDA",
     "PLSA",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,19 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number
 from unweave.data.storage import as_dense
+from unweave.data.table import joined_blocks, refuse_blocks
 from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.factorization.stream import Stream
+from unweave.losses import get_loss
 from unweave.objectives import Objective
 from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.solve import certificate as certify
 from unweave.solve.alternate import left_half_step, sides
 from unweave.solve.certificate import Certificate
+from unweave.solve.in_blocks import last_visit
 from unweave.solve.plan import Plan, make_plan
 from unweave.solve.problem import Problem, check_size, well_posed
 from unweave.solve.scheme import FactorScheme
-from unweave.updates import Half
+from unweave.updates import Update
 
 
 class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -36,6 +41,15 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """The loss, by name or as an object."""
         return "squared"
 
+    def _cost_family(self, complete: bool) -> str:
+        """What a fit to blocks sends and keeps: a key of :data:`unweave.scale.families.FAMILIES`."""
+        loss = get_loss(self._loss())
+        if loss.is_squared:
+            return "parts" if complete else "holes"
+        if loss.nonnegative:
+            return "counts"
+        return "holes" if loss.reweights else "gradients"
+
     def _problem(self, loss, shape: tuple[int, int], mixed: bool) -> Problem:
         """The sentence, for a loss that has seen the table."""
         raise NotImplementedError("a model states its problem in _problem")
@@ -44,13 +58,9 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """The plan in words, the scheme that carries it out, and its first state."""
         return make_plan(objective, problem, self.solver, self.init, rng, number(self.tol, "tol"))
 
-    def _code_half(self, objective: Objective) -> Half | None:
-        """The side of the codes, where it is more than their penalty."""
-        return None
-
     # -- fitting -------------------------------------------------------------------------------------------------
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Fit the factorisation.
 
         Parameters
@@ -59,17 +69,19 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             The table, rows are samples.
         y : ignored
 
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         Returns
         -------
         self
         """
-        with fitting(self):
+        with fitting(self, client):
             self._fit(X)
         return self
 
-    def fit_transform(self, X, y=None):
-        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``."""
-        with fitting(self):
+    def fit_transform(self, X, y=None, *, client=None):
+        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``; `client` as in :meth:`fit`."""
+        with fitting(self, client):
             codes = self._fit(X)
             return self.transform(X) if codes is None else codes
 
@@ -96,13 +108,12 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _finish(self, objective: Objective, problem: Problem, scheme: FactorScheme, state: dict) -> NDArray | None:
         """Keep what was learned; every fit ends with the left half-step that `transform` runs."""
         Z = self._full_components = state["components"]
-        rows = objective.rows_given(Z)
         tied = not problem.codes.separable
-        U = (
-            state["codes"]
-            if tied
-            else left_half_step(objective, problem, scheme.left, Z, rows, self._code_half(objective))
-        )
+        if objective.in_blocks and not tied:
+            self._finish_blocks(objective, problem, scheme, Z)
+            return None
+        rows = objective.rows_given(Z)
+        U = state["codes"] if tied else left_half_step(objective, problem, scheme.left, Z, rows)
         self._publish(problem, Z)
         loss = objective.accurate_value(U, Z, rows)
         self.objective_ = loss + penalties(problem, U, Z)
@@ -114,6 +125,20 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         codes = self._codes_out(U)
         self.codes_ = None if objective.in_blocks else codes
         return None if tied or objective.in_blocks else codes
+
+    def _finish_blocks(self, objective: Objective, problem: Problem, scheme: FactorScheme, Z: NDArray) -> None:
+        """Keep what was learned from a table in blocks: one more visit; codes are found again by who asks for them."""
+        self._publish(problem, Z)
+        bound = scheme.svd is None and certify.can_sum_gram(objective, problem)
+        bound = bound and certify.bound_is_cheap(objective, problem, self.n_iter_)
+        loss, self.objective_, self.certificate_ = last_visit(objective, problem, scheme.left, Z, bound)
+        if scheme.svd is not None and certify.can_bound(objective, problem):
+            self.certificate_ = certify.of_spectrum(scheme.svd, objective, self.objective_)
+        if loss >= objective.loss.ruin(objective.dtype):
+            warn_of_ruin(problem)
+        if objective.squared:
+            self.reconstruction_err_ = float(np.sqrt(2 * loss))
+        self.codes_ = None
 
     def _publish(self, problem: Problem, Z: NDArray) -> None:
         """Set the public attributes that follow from the components."""
@@ -131,15 +156,15 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return sp.csr_array(U) if problem.codes.picks_one else U
 
     def _certificate(self, objective, problem: Problem, scheme, U, Z, rows) -> Certificate:
-        svd, value = scheme.svd, self.objective_
+        value = self.objective_
         nuclear = problem.is_nuclear and certify.bound_is_cheap(objective, problem, max(10, self.n_iter_))
         if nuclear or problem.components.is_fixed:
             gap = certify.duality(objective, problem, U, Z, value)
             if gap is not None:
                 return gap
         if certify.can_bound(objective, problem) and not problem.components.is_fixed:
-            if svd is not None:
-                return certify.of_spectrum(svd, objective, value)
+            if scheme.svd is not None:
+                return certify.of_spectrum(scheme.svd, objective, value)
             if certify.bound_is_cheap(objective, problem, self.n_iter_):
                 return certify.eckart_young(objective, problem, value)
         return certify.stationarity(objective, problem, U, Z, value, rows)
@@ -155,10 +180,18 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _certify(self, X, weights=None) -> Certificate:
         check_is_fitted(self)
         self._learned.need_weights(weights, "weights")
+        if not getattr(self, "_takes_blocks", True):
+            refuse_blocks(self, X)
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned, weights=weights)
             problem, Z = self._sentence, self._full_components
-            U = left_half_step(objective, problem, self._left, Z, half=self._code_half(objective))
+            if objective.in_blocks and problem.codes.separable:
+                bound = certify.can_sum_gram(objective, problem)
+                _, value, self.certificate_ = last_visit(objective, problem, self._left, Z, bound)
+                if not bound and certify.can_bound(objective, problem) and not problem.components.is_fixed:
+                    self.certificate_ = certify.eckart_young(objective, problem, value)
+                return self.certificate_
+            U = left_half_step(objective, problem, self._left, Z)
             if not problem.codes.separable and self.codes_ is not None and len(self.codes_) == objective.shape[0]:
                 U = self.codes_
             value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
@@ -185,8 +218,11 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return self._codes_out(self._codes(objective))
 
     def _codes(self, objective: Objective) -> NDArray:
-        half = self._code_half(objective)
-        return left_half_step(objective, self._row_problem(), self._left, self._full_components, half=half)
+        return objective.of_rows(_codes_of_rows, self._coder())
+
+    def _coder(self) -> Coder:
+        """How rows in memory get their codes; it travels to where the rows are."""
+        return HalfStep(self._row_problem(), self._left, self._full_components)
 
     def _row_problem(self) -> Problem:
         """The problem of new rows: a constraint that ties rows together cannot bind them."""
@@ -215,7 +251,7 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return decode_frame(values, self._learned.levels, names, self._frame_kind)
 
     def _checked_codes(self, U) -> NDArray:
-        U = as_dense(U)
+        U = as_dense(joined_blocks(U))
         if U.ndim != 2 or U.shape[1] != self.components_.shape[0]:
             raise ValueError(f"U must have {self.components_.shape[0]} columns, one for each component, got {U.shape}")
         return U
@@ -231,8 +267,8 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
-            loss = objective.value(self._codes(objective), self._full_components)
-        return -loss / max(1.0, objective.n_observed)
+            loss, seen = objective.total(_loss_of_rows, (self._coder(), self._full_components))
+        return -loss / max(1.0, seen)
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows; the first call starts the model.
@@ -250,6 +286,36 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.input_tags.allow_nan = self.missing is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+# -- new rows, a block at a time ---------------------------------------------------------------------------------------
+
+Coder = Callable[[Objective], NDArray]
+
+
+@dataclass(frozen=True)
+class HalfStep:
+    """Codes of rows in memory given the components: the left half-step."""
+
+    problem: Problem
+    left: Update
+    components: NDArray
+
+    def __call__(self, rows: Objective) -> NDArray:
+        return left_half_step(rows, self.problem, self.left, self.components)
+
+
+def _codes_of_rows(rows: Objective, coder: Coder, own: None) -> tuple[NDArray, None]:
+    return coder(rows), None
+
+
+def _loss_of_rows(rows: Objective, told: tuple[Coder, NDArray], own: None) -> tuple[tuple[float, int], None]:
+    """The loss of rows under their best codes, and how many of their entries were seen."""
+    coder, Z = told
+    return (rows.value(coder(rows), Z), rows.n_observed), None
+
+
+# -- details -----------------------------------------------------------------------------------------------------------
 
 
 def penalties(problem: Problem, U: NDArray, Z: NDArray) -> float:

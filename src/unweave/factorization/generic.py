@@ -110,7 +110,7 @@ class Factorization(BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, weights=None):
+    def fit(self, X, y=None, *, weights=None, client=None):
         """Fit the factorisation.
 
         Parameters
@@ -119,8 +119,10 @@ class Factorization(BaseFactorization):
         y : ignored
         weights : array of the shape of X, optional
             Weights of the entries, for ``loss="weighted"``; 0 means not observed.
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
-        with fitting(self):
+        with fitting(self, client):
             self._remember_frame(X)
             self._fit(X, weights=weights)
         return self
@@ -128,10 +130,10 @@ class Factorization(BaseFactorization):
     def _remember_frame(self, X) -> None:
         self._frame_kind = "polars" if type(X).__module__.startswith("polars") else "pandas"
 
-    def fit_transform(self, X, y=None):
-        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``."""
+    def fit_transform(self, X, y=None, *, client=None):
+        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``; `client` as in :meth:`fit`."""
         self._remember_frame(X)
-        return super().fit_transform(X)
+        return super().fit_transform(X, client=client)
 
     def transform(self, X, *, weights=None):
         """Codes of X: the left half-step with the components fixed, each row on its own.

@@ -9,11 +9,13 @@ from unweave.data.arguments import generator, number, whole
 from unweave.data.fingerprint import fingerprint
 from unweave.objectives import Objective
 from unweave.parallel import single_blas
+from unweave.scale.visits import visiting
 from unweave.solve.certificate import Certificate
 from unweave.solve.checkpoint import Checkpoint
 from unweave.solve.history import History
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.plan import Plan
+from unweave.solve.progress import warn_user
 from unweave.solve.scheme import Scheme, State
 
 # Parameters that do not change the path of a fit, only who watches and how far it goes.
@@ -22,16 +24,44 @@ _LIMITS = ("max_iter", "tol")
 
 
 @contextmanager
-def fitting(estimator) -> Iterator[None]:
-    """Every `fit` runs in this: BLAS on one thread, and an estimator whose fit raises is as it was before."""
+def fitting(estimator, client=None) -> Iterator[None]:
+    """Every `fit` runs in this: BLAS on one thread, and an estimator whose fit raises is as it was before.
+
+    Tables in blocks that are opened meanwhile are visited by the workers of `client`, where one is given.
+    """
     before = dict(vars(estimator))
     try:
-        with single_blas():
+        with single_blas(), _on_cluster(estimator, client):
             yield
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+@contextmanager
+def _on_cluster(estimator, client) -> Iterator[None]:
+    if client is None:
+        yield
+        return
+    refuse_cluster(estimator, client)
+    from unweave.scale.cluster import on_cluster  # Dask is an extra, and takes a while to import
+
+    with on_cluster(client) as visits, visiting(visits):
+        before = visits.passes
+        yield
+        if visits.passes == before:
+            warn_user("client= had nothing to do: X is one table in memory; give it as blocks, a list of tables")
+
+
+def refuse_cluster(estimator, client) -> None:
+    """Raise if a cluster is given to a model that cannot use one."""
+    able = getattr(estimator, "_takes_cluster", getattr(estimator, "_takes_blocks", True))
+    if client is not None and not able:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot use a cluster, because it works on all rows in one place: leave out "
+            "client"
+        )
 
 
 class Run:
@@ -129,9 +159,14 @@ def _checkpoint(estimator, given: tuple) -> Checkpoint | None:
 def _tables(given) -> Iterator:
     """The arrays of all that was given."""
     for one in given:
-        if isinstance(one, Objective):
-            for _, _, block in one.blocks():
-                yield block.X
-                yield getattr(block, "weights", None)
+        if isinstance(one, Objective) and one.in_blocks:
+            yield one.total(_digest)  # where the rows are: this process need not see them
+        elif isinstance(one, Objective):
+            yield one.X
+            yield getattr(one, "weights", None)
         else:
             yield one
+
+
+def _digest(block: Objective, state, own) -> tuple[list[str], None]:
+    return [fingerprint({}, [block.X, getattr(block, "weights", None)])], None

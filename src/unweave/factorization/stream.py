@@ -83,6 +83,7 @@ class Stream:
         problem = well_posed(est._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
         plan, scheme, state = alternating(objective, problem, "auto", est.init, generator(est.random_state))
+        assert isinstance(scheme, Alternate), "a block of a stream is one table"
         est._learned, est._sentence, est._left, est.plan_ = learned, problem, scheme.left, plan
         self._right_update = scheme.right
         return scheme, state["components"]

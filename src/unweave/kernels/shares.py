@@ -29,7 +29,7 @@ def project(v):
             if v[j] > level:
                 total += v[j]
                 left += 1
-        if left == count:
+        if left >= count:  # more than before can only be one that lies on the level, put above it by rounding
             break
         count = left
         level = (total - 1.0) / count

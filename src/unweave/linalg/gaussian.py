@@ -45,6 +45,9 @@ class Scratch:
     def __init__(self, shape: tuple[int, int]):
         self.shape, self._own = shape, threading.local()
 
+    def __reduce__(self):
+        return Scratch, (self.shape,)  # what threads hold stays where they are
+
     def columns(self, n: int) -> NDArray[np.float64]:
         """A contiguous array of `n` columns, valid until this thread asks again."""
         if not hasattr(self._own, "buffer"):

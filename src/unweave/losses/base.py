@@ -111,6 +111,16 @@ class Loss(BaseEstimator):
         ready._learn(observed)
         return ready
 
+    def note(self, X: np.ndarray, zeros: int) -> tuple[np.ndarray, int]:
+        """What a block of a large table is worth to `prepare_from`: a small piece, made where the block is.
+
+        `zeros` are those beside the entries of `X` that are not written out. Values that the loss cannot take raise.
+        """
+        values = self._observed(X)
+        self._check(values)
+        self._check(np.zeros(min(zeros, 1)))
+        return self._told(values, zeros)
+
     def encode(self, X: np.ndarray) -> np.ndarray:
         """Check new data and map them to what `value` takes; NaN stays NaN. May return `X` itself."""
         X = as_floats(X)
@@ -160,6 +170,10 @@ class Loss(BaseEstimator):
 
     def _check(self, values: np.ndarray) -> None:
         """Raise if an observed value is outside the domain of the loss."""
+
+    def _told(self, values: np.ndarray, zeros: int) -> tuple[np.ndarray, int]:
+        """The part of observed values that `_learn` needs; none unless a loss says so."""
+        return values[:0], 0
 
     def _learn(self, pieces: Pieces) -> None:
         """Set what is learned from the observed values; the same however they are cut into pieces."""

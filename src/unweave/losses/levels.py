@@ -18,6 +18,9 @@ class Levelled(Loss):
 
     _fewest = 1
 
+    def _told(self, values: np.ndarray, zeros: int) -> tuple[np.ndarray, int]:
+        return np.unique(values), min(zeros, 1)
+
     def _learn(self, pieces: Pieces) -> None:
         found = [np.unique(np.append(values, np.zeros(min(zeros, 1), values.dtype))) for values, zeros in pieces]
         levels = np.unique(np.concatenate(found))

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from unweave.losses.base import Loss
 from unweave.objectives.models import Entries, OwnGrams, RowModel, SmoothColumns, SmoothRows
 from unweave.parallel import run
+from unweave.scale.kept import Kept
+from unweave.scale.visits import Task
 
 BLOCK_ENTRIES = 1 << 18  # entries of a row block that is held densely while a loss looks at it
 _MOST_ENTRIES = 1 << 28  # entries beyond which a loss from summaries is not looked at again
@@ -79,9 +81,35 @@ class Objective:
         """(start, stop, objective in memory) of stretches of rows: the blocks of a table in blocks, else all rows."""
         yield 0, self.shape[0], self
 
+    @property
+    def bounds(self) -> NDArray:
+        """Where the blocks of :meth:`visit` begin, and where the last one ends."""
+        return np.array([0, self.shape[0]])
+
+    def visit(self, task: Task, state: Any = None, kept: Kept | None = None) -> tuple[Any, Kept | None]:
+        """Visit every block once: ``task(block, state, what its rows keep)``; the sum, and what rows keep now."""
+        total, own = task(self, state, None if kept is None else kept.own(0))
+        return total, None if own is None else Kept([own])
+
+    def total(self, task: Task, state: Any = None) -> Any:
+        """The sum of what a visit to every block hands back."""
+        return self.visit(task, state)[0]
+
+    def answers(self, task: Task, state: Any = None) -> list:
+        """What a visit has to say of each block, in order."""
+        return [task(self, state, None)[0]]
+
+    def of_rows(self, task: Task, state: Any = None) -> NDArray:
+        """What a visit has to say of every row, in order."""
+        return task(self, state, None)[0]
+
     def each_block(self, change: Callable[[Objective], Objective]) -> Objective:
         """The table with `change` applied to what lies in memory: at once, or to every block when it is its turn."""
         return change(self)
+
+    def standing(self) -> Objective:
+        """What a start may look at: the table, or where it comes in blocks some rows of all of them, in memory."""
+        return self
 
     def column_sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sum and number of the entries seen in each column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,27 @@ from sklearn.base import clone
 
 from unweave.data.mixed import column_specs, encode_frame
 from unweave.data.named import NamedTable
-from unweave.data.table import BlockTables, Table, check_blocks, check_table, is_blocks, refuse_blocks
+from unweave.data.table import (
+    BlockLook,
+    BlockTables,
+    Table,
+    check_table,
+    first_look,
+    is_blocks,
+    refuse_blocks,
+    seen_blocks,
+)
 from unweave.data.tiny_values import need_squares
 from unweave.losses import get_loss
 from unweave.losses.base import Loss, Pieces
 from unweave.losses.squared import Squared
 from unweave.objectives.base import Objective
-from unweave.objectives.blocks import Blocks
+from unweave.objectives.blocks import Blocks, NewRows
 from unweave.objectives.dense import Dense
 from unweave.objectives.observed import Observed
 from unweave.objectives.sparse import Sparse
+from unweave.scale.door import as_blocks
+from unweave.scale.visits import Loader, visits_now
 
 
 @dataclass
@@ -46,7 +57,7 @@ class Learned:
 def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective, Learned]:
     """The objective of a training table."""
     specs = column_specs(loss, X)
-    X = _plain(X, specs is not None)
+    X = as_blocks(_plain(X, specs is not None))
     if is_blocks(X):
         if not getattr(estimator, "_takes_blocks", True):
             refuse_blocks(estimator, X)
@@ -58,7 +69,7 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
     table = check_table(estimator, X, missing, reset=True)
     if specs is not None and len(specs) != table.shape[1]:
         raise ValueError(f"loss has {len(specs)} entries, but X has {table.shape[1]} columns: give one loss a column")
-    need_squares([table.values])
+    need_squares(table.values)
     ready = _prepare(get_loss(specs if specs is not None else loss), lambda: [table])
     learned = Learned(ready, levels, specs is not None, weights is not None)
     return make_objective(table, ready, weights), learned
@@ -66,10 +77,9 @@ def open_table(estimator, X, missing, loss, *, weights=None) -> tuple[Objective,
 
 def reopen_table(estimator, X, missing, learned: Learned, *, weights=None) -> Objective:
     """The objective of new rows under what was learned."""
-    X = _plain(X, bool(learned.levels))
+    X = as_blocks(_plain(X, bool(learned.levels)))
     if is_blocks(X):
-        blocks = check_blocks(estimator, X, missing, reset=False)
-        return _blocks(blocks, learned.loss)
+        return _new_rows(estimator, X, missing, learned, weights)
     if learned.levels:
         X, _ = encode_frame(X, learned.levels)
         missing = "nan" if missing is None else missing
@@ -176,14 +186,58 @@ def _entry_weights(loss: Loss, shape: tuple[int, int], weights) -> NDArray | Non
 def _open_blocks(estimator, X, missing, loss: Loss, weights) -> tuple[Objective, Learned]:
     if weights is not None or loss.takes_weights or loss.per_column:
         refuse_blocks(estimator, X, " with a loss for each column" if loss.per_column else " with weights")
-    blocks = check_blocks(estimator, X, missing, reset=True)
-    need_squares(blocks.load(i).values for i in range(len(blocks.sizes)))
-    ready = _prepare(loss, lambda: map(blocks.load, range(len(blocks.sizes))))
-    return _blocks(blocks, ready), Learned(ready, {}, False)
+    look = first_look(estimator, X, missing, reset=True)
+    found, _ = visits_now().each(Loader(X, _Noting(look, loss.validate()).__call__), _as_it_is)
+    ready = clone(loss) if loss.any_number else loss.prepare_from(Pieces(lambda: found["notes"]))
+    return _blocks(seen_blocks(X, look, found), ready), Learned(ready, {}, False)
+
+
+@dataclass(frozen=True)
+class _Noting:
+    """Look at a block for the first time, and note what the loss learns from it."""
+
+    look: BlockLook
+    loss: Loss
+
+    def __call__(self, block, i: int) -> dict[str, list]:
+        table = self.look.table(block, i)
+        notes = [] if self.loss.any_number or not table.shape[0] else [self.loss.note(*_entries(table))]
+        return {**self.look.found(table), "notes": notes}
+
+
+def _look(estimator, X, missing, *, reset: bool) -> BlockTables:
+    """Check every block in one visit that keeps none."""
+    look = first_look(estimator, X, missing, reset=reset)
+    found, _ = visits_now().each(Loader(X, look.__call__), _as_it_is)
+    return seen_blocks(X, look, found)
+
+
+def _as_it_is(block, state, own):
+    return block, None
 
 
 def _blocks(blocks: BlockTables, loss: Loss) -> Blocks:
-    def load(i: int) -> Objective:
-        return make_objective(blocks.load(i), loss)
+    light = replace(blocks, source=())  # a worker is sent how blocks are made, not the blocks
 
-    return Blocks(load, blocks.sizes, load(0), blocks.complete)
+    def make(block, i: int) -> Objective:
+        return make_objective(light.made(block, i), loss)
+
+    loader = Loader(blocks.source, make, blocks.places)
+    return Blocks(loader, blocks.sizes, loader(0), blocks.complete, visits_now(), blocks.totals)
+
+
+def _new_rows(estimator, X, missing, learned: Learned, weights) -> NewRows:
+    """New rows in blocks; whoever asks each row on its own looks at every block once."""
+    if weights is not None or learned.levels:
+        refuse_blocks(estimator, X, " with weights" if not learned.levels else " with columns of words", new=True)
+    look, loss = first_look(estimator, X, missing, reset=False), learned.loss
+    even = np.ones((1, look.n_columns)) if loss.takes_weights and loss.by_column is None else None
+
+    def make(block, i: int) -> Objective | None:
+        table = look.table(block, i)
+        return make_objective(table, loss, even) if table.shape[0] else None
+
+    def opened() -> Blocks:
+        return _blocks(_look(estimator, X, missing, reset=False), loss)
+
+    return NewRows(Loader(X, make), opened, visits_now())

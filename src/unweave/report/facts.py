@@ -121,8 +121,17 @@ def _basics(model: Any, view: View | None, asked: str | None, recipe: Any) -> di
         "certificate": None if certificate is None else {**_as_dict(certificate), "words": plain(certificate, 500)},
         "history": _history(getattr(model, "history_", None)),
         "ridge_path": _ridge_path(model),
-        "notes": ["Only the first block of the data was looked at."] if view is not None and view.part else [],
+        "notes": _looked_at(view),
     }
+
+
+def _looked_at(view: View | None) -> list[str]:
+    """Say which rows the pictures are of, where they are not of all."""
+    if view is None or not view.part:
+        return []
+    if view.of_rows is None:
+        return ["Only the first block of the data was looked at."]
+    return [f"Pictures and single rows are of {view.n_rows:,} of the {view.of_rows:,} rows, from all over the table."]
 
 
 _PANELS: dict[str, Callable[[_Given], dict | None]] = {
@@ -174,8 +183,8 @@ def _shape(model: Any, view: View | None) -> list[int | None]:
     codes = getattr(model, "codes_", None)
     if codes is not None:
         n = codes.shape[0]
-    if n is None and view is not None and not view.part:
-        n = view.n_rows
+    if n is None and view is not None:
+        n = view.of_rows if view.part else view.n_rows
     m = getattr(model, "n_features_in_", None) or components_of(model).shape[1]
     return [None if n is None else int(n), int(m)]
 

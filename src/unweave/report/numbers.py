@@ -80,3 +80,12 @@ def _without_zeros(text: str) -> str:
 
 def _superscript(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def readable_bytes(n: float) -> str:
+    """Write a number of bytes in the unit that suits it."""
+    for unit in ("B", "KB", "MB"):
+        if n < 1000:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.3g} GB"

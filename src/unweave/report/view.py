@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.storage import as_dense, is_array
+from unweave.data.storage import as_dense, is_array, squared
 from unweave.data.table import is_blocks
+from unweave.scale.door import as_blocks
 
 POOL = 1500  # rows of a large table that its pictures share
 
@@ -21,7 +22,7 @@ POOL = 1500  # rows of a large table that its pictures share
 class View:
     """Hold a table to look at. `X` is None when some columns are not numbers.
 
-    `unstored` says that what a sparse table does not store is unknown; `part` that these are only the first rows of
+    `unstored` says that what a sparse table does not store is unknown; `part` that these are only some rows of
     more; `mask` is True where entries are unknown beyond the NaN in X. `labels`, `times` and `excerpts` (how
     documents begin) are one for each row.
     """
@@ -43,6 +44,7 @@ class View:
     excerpts: list[str] | None = None
     label_name: str = "label"
     time_name: str = "time"
+    of_rows: int | None = None  # how many there are in all, where these are some of them and it is known
 
     @property
     def sparse(self) -> bool:
@@ -100,11 +102,13 @@ def look(model: Any, data: Any) -> View | None:
     if isinstance(data, NamedTable):
         named = {"rows": data.rows, "kind": data.kind, "image": data.image, "source": data.source}
         named |= {"columns": data.columns, "labels": data.labels, "notes": tuple(data.notes)}
+        if data.whole is not None:
+            named |= {"part": True, "of_rows": data.whole.n_rows}
         named |= _beside(data)
         missing = data.missing if missing is None else missing
         data = data.X
-    elif is_blocks(data):
-        named, data = {"part": len(data) > 1}, data[0]
+    elif is_blocks(data := as_blocks(data)):
+        named, data = {"part": len(data) > 1, "columns": getattr(data, "feature_names", None)}, data[0]
     if hasattr(data, "columns"):
         named.setdefault("columns", None)
         named["columns"] = named["columns"] or [str(name) for name in data.columns]
@@ -235,9 +239,9 @@ def codes_of(model: Any, view: View, rows: NDArray) -> NDArray:
         raise ValueError("the model keeps no codes, and some columns are not numbers")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names: rows are handed over without theirs
-        if hasattr(model, "predict"):
+        if hasattr(model, "predict") and not hasattr(model, "recommend"):  # which predicts ratings of pairs
             return np.eye(len(components_of(model)))[np.asarray(model.predict(view.take(rows)), dtype=np.intp)]
-        return np.asarray(model.transform(view.take(rows)))
+        return as_dense(model.transform(view.take(rows)))
 
 
 def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
@@ -258,7 +262,8 @@ def strengths(model: Any) -> NDArray | None:
     if _share_rows(codes):
         sizes = np.asarray(codes.sum(axis=0), dtype=np.float64).ravel()[:k]
     else:
-        sizes = np.linalg.norm(codes[:, :k], axis=0) * np.linalg.norm(components_of(model), axis=1)
+        lengths = np.sqrt(np.asarray(squared(codes[:, :k]).sum(axis=0), dtype=np.float64).ravel())
+        sizes = lengths * np.linalg.norm(components_of(model), axis=1)
     return sizes / sizes.sum() if sizes.sum() > 0 else None
 
 
@@ -273,7 +278,7 @@ def strength_words(model: Any) -> str:
 
 def are_labels(codes: Any) -> bool:
     """Tell whether codes are one-hot, which models publish as a sparse table."""
-    return codes is not None and not is_array(codes)
+    return codes is not None and not is_array(codes) and codes.nnz == codes.shape[0]
 
 
 def _share_rows(codes: Any) -> bool:

@@ -17,6 +17,7 @@ from unweave.data.atomic import need_place
 from unweave.data.storage import stack_rows
 from unweave.data.table import is_blocks
 from unweave.losses import get_loss
+from unweave.scale.door import as_blocks
 from unweave.select.choose import Choice, joined, search
 from unweave.select.criteria import BIC, Criterion, find_criterion
 from unweave.select.held_out import Completion, HeldOut
@@ -37,7 +38,8 @@ def chooses(fit: Callable) -> Callable:
         if not is_auto(getattr(self, name)):
             return fit(self, X, *args, **more)
         need_place(getattr(self, "checkpoint", None), "the checkpoint")  # before the search, which may take long
-        choice = self._choose_number(X, *args, **more)
+        asked = {name: value for name, value in more.items() if name != "client"}  # rows of a sample need no cluster
+        choice = self._choose_number(X, *args, **asked)
         choice.name = name
         self.choice_ = choice
         found = fit(self, X, *args, **more)
@@ -75,7 +77,7 @@ def auto_count(estimator: Any, X, name: str, by: Any = "auto") -> Choice:
     mixtures it takes steps of √2 above 20, and none where components lie side by side, which ``choice_.note`` says. No
     number is above 160 or a third of the rows.
     """
-    estimator, X = unnamed(estimator, X)
+    estimator, X = unnamed(estimator, as_blocks(X))
     criterion = find_criterion(by, estimator, X)
     # Errors of clusterings jump where a fit misses a cluster, so that every number is looked at.
     valley = isinstance(criterion, HeldOut | Completion) and not is_clusterer(estimator)
@@ -115,6 +117,7 @@ def even_rows(X, most: int):
     >>> even_rows([np.zeros((5, 1)), np.ones((5, 1))], 4).ravel().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
+    X = as_blocks(X)
     if is_blocks(X):
         blocks = [X[i] for i in evenly(len(X), _BLOCKS)]
         parts = [even_rows(block, max(1, most // len(blocks))) for block in blocks]

@@ -184,6 +184,8 @@ def left_half_step(
     `model` is ``objective.rows_given(Z)`` if the caller has it already; `half` the side of the codes, if it is not just
     their penalty.
     """
+    if objective.in_blocks and half is None:
+        return objective.of_rows(_codes_of_block, (problem, left, Z))
     model = objective.rows_given(Z) if model is None else model
     half = sides(problem)[0] if half is None else half
     held = problem.held_codes
@@ -193,6 +195,11 @@ def left_half_step(
     rest = model.hold(U, held).resolved()
     U[:, free] = left(rest, first_rows(rest, half, left), half, transform_effort(rest.dtype))
     return U
+
+
+def _codes_of_block(block: Objective, state: tuple, own: None) -> tuple[NDArray, None]:
+    problem, left, Z = state
+    return left_half_step(block, problem, left, Z), None
 
 
 class AlternateMixtures(Alternate):

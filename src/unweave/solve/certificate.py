@@ -12,7 +12,7 @@ from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.parallel import chunks
 from unweave.solve.alternate import sides, transform_effort
-from unweave.solve.closed import decompose
+from unweave.solve.closed import MOST_BLOCK_COLUMNS, decompose
 from unweave.solve.problem import Problem
 from unweave.solve.search import SVDResult
 from unweave.solve.spectrum import spectrum_tail, tail_flops
@@ -138,6 +138,23 @@ def eckart_young(
     return bounded("eckart-young", best, value, scale, exact, _rounding(min(objective.shape), scale))
 
 
+def can_sum_gram(objective: Objective, problem: Problem) -> bool:
+    """Whether XᵀX of a table in blocks bounds the objective, and fits."""
+    fits = objective.shape[1] <= MOST_BLOCK_COLUMNS
+    return fits and can_bound(objective, problem) and not problem.components.is_fixed
+
+
+def of_gram(gram: NDArray, sums: NDArray, objective: Objective, problem: Problem, value: float) -> Certificate:
+    """The Eckart–Young certificate from XᵀX and the sums of the columns, which add up over blocks."""
+    best, scale, n = 0.0, 0.5 * float(np.trace(gram)), objective.shape[0]
+    for rank, centred in tails_of(problem):
+        left = np.linalg.eigvalsh(gram - np.outer(sums, sums) / n if centred else gram)[: max(0, len(gram) - rank)]
+        best = max(best, 0.5 * float(np.maximum(left, 0.0).sum()))
+    eps = float(np.finfo(objective.dtype).eps)  # blocks of a Gram in float32 are multiplied in float32
+    rounding = max(_rounding(sum(objective.shape), scale), eps * scale if objective.dtype == np.float32 else 0.0)
+    return bounded("eckart-young", best, value, scale, True, rounding)
+
+
 def of_spectrum(svd: SVDResult, objective: Objective, value: float) -> Certificate:
     """The Eckart–Young certificate from the decomposition that was the fit itself."""
     scale = 0.5 * svd.total
@@ -154,7 +171,8 @@ def _rounding(side: int, scale: float) -> float:
 
 def _tail(objective: Objective, rank: int, centred: bool) -> tuple[float, bool]:
     if objective.in_blocks:
-        return decompose(objective, min(rank, objective.shape[1]), "mean" if centred else None).tail, True
+        svd = decompose(objective, min(rank, objective.shape[1]), "mean" if centred else None)
+        return svd.tail, svd.exact
     return _table_tail(objective.matrix, rank, centred)
 
 
@@ -168,7 +186,10 @@ def _table_tail(X, rank: int, centred: bool) -> tuple[float, bool]:
 def _weighted_tail(objective: Objective, rank: int, centred: bool, weights: NDArray) -> tuple[float, bool]:
     """As :func:`_tail` for weighted rows; of a sparse table about its mean nothing is said."""
     if objective.in_blocks:
-        raise ValueError("a certificate with weights needs one table in memory, not blocks")
+        raise ValueError(
+            "a certificate with weights needs X as one table in memory, not as a sequence of blocks: stack them "
+            "(numpy.vstack)"
+        )
     if centred and (objective.is_sparse or not weights.sum() > 0):
         return 0.0, True
     X = objective.X - np.average(objective.X, axis=0, weights=weights) if centred else objective.X
@@ -314,14 +335,29 @@ def stationarity(
 
 def _unrest(model: RowModel, F: NDArray, half: Half, held: list[int], value: float) -> float:
     """The larger of both: how far a step moves F, and by what fraction the objective can fall with F alone."""
+    return unrest(unrest_parts(model, F, half, held), value)
+
+
+def unrest_parts(model: RowModel, F: NDArray, half: Half, held: list[int]) -> tuple[float, float, float]:
+    """Squares of what a step moves, squares of F, and how far least squares could fall: sums over rows."""
     free = [t for t in range(F.shape[1]) if t not in held]
     model = model.hold(F, held).resolved()
     F = np.ascontiguousarray(F[:, free], dtype=model.dtype)
-    return max(_movement(model, F, half), _fall(model, F, half, value))
+    moved, size = float(np.linalg.norm(_moves(model, F, half))), float(np.linalg.norm(F))
+    # Sums of squares of the norms, so that numbers near the ends of float32 neither vanish nor overflow.
+    return moved**2, size**2, _fall(model, F, half)
 
 
-def _fall(model: RowModel, F: NDArray, half: Half, value: float) -> float:
-    """What least squares could still gain, of the objective; of many rows with own entries some stand for all."""
+def unrest(parts: tuple[float, float, float], value: float) -> float:
+    """How far a factor is from rest, of what :func:`unrest_parts` found in all its rows."""
+    moved, size, fall = parts
+    tiny = np.finfo(np.float64).tiny
+    share = min(1.0, fall / max(value, tiny)) if fall > 0 else 0.0
+    return max(float(np.sqrt(moved)) / max(float(np.sqrt(size)), tiny), share)
+
+
+def _fall(model: RowModel, F: NDArray, half: Half) -> float:
+    """What least squares could still gain; of many rows with own entries some stand for all."""
     terms = half.terms
     if model.kind not in ("quadratic", "entries") or terms is None or terms[0] or terms[2]:
         return 0.0
@@ -333,18 +369,17 @@ def _fall(model: RowModel, F: NDArray, half: Half, value: float) -> float:
         share, F, smaller = len(F) / _MOST_ROWS, F[some], model.take(some)
         assert smaller is not None
         model = smaller
-    fall = share * float(model.most_fall(F, ridge, False).sum())
-    return min(1.0, fall / max(value, np.finfo(np.float64).tiny)) if fall > 0 else 0.0
+    return share * float(model.most_fall(F, ridge, False).sum())
 
 
-def _movement(model, F: NDArray, half: Half) -> float:
+def _moves(model, F: NDArray, half: Half) -> NDArray:
+    """What one proximal step of length 1/L adds to F."""
     gradient = model.gradient(F)
     terms = half.terms
     if model.nonnegative and terms is not None and terms[2]:
         # The natural scale of a multiplicative problem: each entry's own step f/D, D the positive part of the slope.
         slope = gradient + terms[0] + terms[1] * F
-        moved = F * slope / np.maximum(model.denominator(F) + terms[0] + terms[1] * F, np.finfo(F.dtype).tiny)
-        return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), np.finfo(F.dtype).tiny))
+        return F * slope / np.maximum(model.denominator(F) + terms[0] + terms[1] * F, np.finfo(F.dtype).tiny)
     bound = model.lipschitz
     if bound is None:
         bound = curvature_along(model, F, gradient, together=True)
@@ -352,5 +387,4 @@ def _movement(model, F: NDArray, half: Half) -> float:
         bound = bound.max(keepdims=True)
     step = (1 / bound).astype(F.dtype)
     step = step.reshape(()) if step.size == 1 else step
-    moved = half.prox(F - step * gradient, step) - F
-    return float(np.linalg.norm(moved) / max(float(np.linalg.norm(F)), np.finfo(F.dtype).tiny))
+    return half.prox(F - step * gradient, step) - F

@@ -8,20 +8,26 @@ then at most every ten seconds and never for more than a twentieth of the time, 
 from __future__ import annotations
 
 import os
+import shutil
 import time
+import uuid
 from pathlib import Path
 
 import numpy as np
 
 from unweave.data import container
 from unweave.data.atomic import need_place, not_written
+from unweave.scale.kept import Folder, Kept
 from unweave.solve.history import History
 
 _FORMAT = 3  # what states hold: the Krylov basis lies in rows since 2, LDA keeps its former counts since 3
 
 
 class Checkpoint:
-    """A state and its history in one file.
+    """A state and its history in one file; what rows of a table in blocks keep is in a folder beside it.
+
+    That folder has one folder inside for each write, named by the file: whenever the process is killed, the file and
+    what it names are whole. What an earlier write left goes after the next.
 
     Parameters
     ----------
@@ -42,6 +48,8 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike, identity: str, every: float = 10.0):
         need_place(path, "the checkpoint")
         self.path, self.identity, self.every = Path(path), identity, every
+        self.beside = self.path.with_name(self.path.name + ".rows")
+        self._folder: Folder | None = None  # of the last write
         self._written: float | None = None
         self._cost = 0.0
 
@@ -58,14 +66,22 @@ class Checkpoint:
                     f"checkpoint {str(self.path)!r} belongs to another fit (other data, weights, parameters or "
                     "random_state): delete it or give another path"
                 )
-            state = {**arrays, **{name: _thaw(value) for name, value in note["scalars"].items()}}
+            folder = self._named(note.get("rows"))
+            state = {**arrays, **{name: _thaw(value, folder) for name, value in note["scalars"].items()}}
             history = History.from_dict(note["history"])
         except container.DamagedFileError as error:
             raise ValueError(f"checkpoint: {error}; delete the file to start anew") from error
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"checkpoint {str(self.path)!r} is incomplete ({error!r}); delete it") from error
-        self._written = time.perf_counter()
+        self._written, self._folder = time.perf_counter(), folder
         return state, history
+
+    def _named(self, name: str | None) -> Folder | None:
+        """The folder that a checkpoint names; others beside it were left by a process that was killed."""
+        for one in self.beside.glob("*"):
+            if one.name != name:
+                shutil.rmtree(one, ignore_errors=True)
+        return None if name is None else Folder(self.beside / Path(name).name, lasting=True)
 
     def offer(self, state: dict, history: History) -> None:
         """Write if it is time."""
@@ -77,34 +93,48 @@ class Checkpoint:
         """Write now, atomically."""
         began = time.perf_counter()
         arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-        scalars = {name: _freeze(value) for name, value in state.items() if name not in arrays}
-        note = {
-            "kind": "checkpoint",
-            "format": _FORMAT,
-            "identity": self.identity,
-            "history": history.as_dict(),
-            "scalars": scalars,
-        }
+        of_rows = any(isinstance(value, Kept) for value in state.values())
+        folder = Folder(self.beside / uuid.uuid4().hex, lasting=True) if of_rows else None
         try:
+            scalars = {name: _freeze(value, name, folder) for name, value in state.items() if name not in arrays}
+            note = {
+                "kind": "checkpoint",
+                "format": _FORMAT,
+                "identity": self.identity,
+                "history": history.as_dict(),
+                "rows": None if folder is None else folder.path.name,
+                "scalars": scalars,
+            }
             container.write(self.path, arrays, note)
-        except OSError as error:
-            raise not_written(error, "write the checkpoint", self.path) from error
+        except BaseException as error:
+            if folder is not None:
+                folder.expendable()
+            if isinstance(error, OSError):
+                raise not_written(error, "write the checkpoint", self.path) from error
+            raise
+        if self._folder is not None:
+            self._folder.expendable()  # it goes now, or with the last visit that began from it
+        self._folder = folder
         self._written = time.perf_counter()
         self._cost = self._written - began
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.beside, ignore_errors=True)
 
 
-def _freeze(value):
-    """A scalar or a random generator as JSON."""
+def _freeze(value, name: str, folder: Folder | None):
+    """A scalar, a random generator, or what rows keep (written into the folder) as JSON."""
+    if isinstance(value, Kept):
+        assert folder is not None  # made where a state has one
+        return value.store(folder, name)
     if isinstance(value, np.random.Generator):
         return {"generator": _plain(value.bit_generator.state)}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"a state holds arrays, scalars and generators only, not {type(value).__name__}")
+    raise TypeError(f"a state holds arrays, scalars, generators and `Kept` only, not {type(value).__name__}")
 
 
 def _plain(value):
@@ -115,9 +145,11 @@ def _plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _thaw(value):
+def _thaw(value, folder: Folder | None):
     if not isinstance(value, dict):
         return value
+    if "kept" in value and folder is not None:
+        return Kept.stored(folder, value)
     state = {
         key: np.array(item["array"], dtype=item["dtype"]) if isinstance(item, dict) and "array" in item else item
         for key, item in value["generator"].items()

@@ -9,7 +9,8 @@ from unweave.linalg.operators import as_product
 from unweave.objectives import Objective
 from unweave.penalties import Orthonormal
 from unweave.penalties.base import Penalty
-from unweave.solve.iterate import Loop
+from unweave.solve.block_search import BlockSearch
+from unweave.solve.iterate import Loop, iterate
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
 from unweave.solve.search import Search, SVDResult, seed_of
@@ -17,7 +18,7 @@ from unweave.solve.sparse_plus_low_rank import LowRankMatrix
 from unweave.solve.svd import choose_method, truncated_svd, with_signs
 from unweave.updates import LeastSquares
 
-_MOST_BLOCK_COLUMNS = 4096
+MOST_BLOCK_COLUMNS = 4096  # of a table in blocks whose Gram (128 MB) is summed; wider ones are only multiplied
 
 
 def ridge_of(penalty: Penalty) -> float | None:
@@ -32,8 +33,6 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
         return "the SVD needs the squared loss with every entry observed and equal weights"
     if problem.offset or problem.biases:
         return "the SVD has no place for an offset or biases"
-    if objective.in_blocks and objective.shape[1] > _MOST_BLOCK_COLUMNS:
-        return f"the SVD of blocks needs at most {_MOST_BLOCK_COLUMNS} columns"
     if problem.n_components > min(objective.shape):
         return f"the SVD has no more than {min(objective.shape)} components"
     sides = problem.codes, problem.components
@@ -45,10 +44,14 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
     return "the SVD needs free or orthonormal sides, or ridge on both"
 
 
-def decompose(objective: Objective, k: int, shift: NDArray | str | None = None) -> SVDResult:
-    """Leading k singular values and right vectors of an objective's table; `shift` as in :func:`truncated_svd`."""
+def decompose(objective: Objective, k: int, shift: str | None = None) -> SVDResult:
+    """Leading k singular values and right vectors of an objective's table, less its means if `shift` is "mean"."""
+    if objective.in_blocks and objective.shape[1] > MOST_BLOCK_COLUMNS:
+        search = BlockSearch(objective, k, shift, None, 0)
+        state, _ = iterate(search, search.begin(), search.adapt(Loop()))
+        return with_signs(search.result(state, codes=False), objective.dtype)
     if objective.in_blocks:
-        return _decompose_blocks(objective, k, objective.column_means() if isinstance(shift, str) else shift)
+        return _decompose_blocks(objective, k, centred=shift is not None)
     return truncated_svd(objective.matrix, k, shift=shift, codes=False)
 
 
@@ -58,7 +61,9 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
     `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root.
     """
     if objective.in_blocks:
-        return None
+        wide = objective.shape[1] > MOST_BLOCK_COLUMNS
+        accuracy = None if tol is None else max(np.sqrt(tol) / 3, 1e-6)
+        return BlockSearch(objective, k, shift, accuracy, seed_of(rng)) if wide else None
     product = as_product(objective.matrix)
     method = choose_method(product, k) if method == "auto" else method
     if method not in ("krylov", "power"):
@@ -67,15 +72,34 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
     return Search(product, k, shift, method, accuracy, seed_of(rng))
 
 
-def _decompose_blocks(objective: Objective, k: int, shift: NDArray | None) -> SVDResult:
+def _decompose_blocks(objective: Objective, k: int, centred: bool) -> SVDResult:
     """Summaries add: the Gram of the columns is a sum over blocks, and its eigenvectors are all that is needed."""
-    values, vectors = np.linalg.eigh(objective.column_gram(shift))
+    shift, gram = _centred_gram(objective) if centred else (None, objective.column_gram(None))
+    values, vectors = np.linalg.eigh(gram)
     values, Vt = np.maximum(values[::-1], 0), vectors[:, ::-1].T
     Vt = Vt[:k] * np.sign(Vt[np.arange(k), np.abs(Vt[:k]).argmax(axis=1)])[:, None]
     return SVDResult(
         U=None, s=np.sqrt(values[:k]), Vt=np.ascontiguousarray(Vt, dtype=objective.dtype), tail=float(values[k:].sum()),
         exact=True, method="gram", shift=shift, total=float(values.sum()),
     )  # fmt: skip
+
+
+def _centred_gram(objective: Objective) -> tuple[NDArray, NDArray]:
+    """The means of the columns and the Gram about them, in one visit.
+
+    Every block hands back its own means and its Gram about these, so nothing large cancels; what the means of blocks
+    differ by is added here.
+    """
+    found = objective.total(_about_its_means)
+    means, rows = np.array(found["means"]), np.array(found["rows"])
+    middle = means[0] + rows @ (means - means[0]) / rows.sum()
+    apart = np.sqrt(rows)[:, None] * (means - middle)
+    return middle, found["gram"] + apart.T @ apart
+
+
+def _about_its_means(block: Objective, state, own) -> tuple[dict, None]:
+    means = block.column_means()
+    return {"means": [means], "rows": [float(block.shape[0])], "gram": block.column_gram(means)}, None
 
 
 class Spectral(FactorScheme):
@@ -143,7 +167,9 @@ class ClosedForm(Spectral):
         one, two = self._ridges()
         if not isinstance(self.problem.codes, Orthonormal) and not one:
             return {"components": svd.Vt}
-        scaled = self.objective.rows_given(svd.Vt).cross  # U·s
+        # Codes that do not tie rows together are found again at the end: of a table in blocks none are gathered.
+        of_rows = self.objective.in_blocks and self.problem.codes.separable
+        scaled = svd.Vt[:, :0].T if of_rows else self.objective.rows_given(svd.Vt).cross  # U·s
         U = scaled / np.where(svd.s > 0, svd.s, 1).astype(scaled.dtype)
         if isinstance(self.problem.codes, Orthonormal):
             return {"codes": U, "components": svd.s[:, None].astype(U.dtype) * svd.Vt}

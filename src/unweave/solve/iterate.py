@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from unweave import compiling
+from unweave.scale.visits import listening
 from unweave.solve.checkpoint import Checkpoint
 from unweave.solve.history import History
 from unweave.solve.progress import Bar, Progress, warn_user
@@ -67,7 +68,8 @@ def iterate(scheme: Scheme, state: State, loop: Loop) -> tuple[State, History]:
         # A state that was loaded is judged as if its iteration had just been done: that fit may have been at its end.
         reason = _reason_to_stop(scheme, state, history, loop) if len(history) else None
         while reason is None and len(history) < loop.max_iter:
-            state, objective = scheme.step(state)
+            with listening(None if bar is None else bar.show_block):
+                state, objective = scheme.step(state)
             _record(history, objective, compiling.clock() - began)
             if loop.checkpoint is not None:
                 loop.checkpoint.offer(state, history)

@@ -82,12 +82,22 @@ def _split(V: np.ndarray, S: np.ndarray, largest: float) -> tuple[np.ndarray, np
     return C, Q, R
 
 
-def _start_block(operator, width: int, rng: np.random.Generator) -> np.ndarray:
-    """An orthonormal block of ``A^T`` times random numbers: half a step ahead of random numbers alone."""
-    n, m = operator.shape
-    start = rng.standard_normal((n, width)).astype(operator.dtype)
-    block = orthonormalise(operator.tdot(start))[0]
-    return block if block.shape[1] else _random_block(np.empty((m, 0), operator.dtype), width, rng)
+class Normal:
+    """A^T A for an A with ``dot`` and ``tdot``: what :class:`BlockKrylov` multiplies by."""
+
+    def __init__(self, A):
+        self.A, self.shape, self.dtype = A, A.shape, A.dtype
+
+    def normal(self, V: np.ndarray) -> np.ndarray:
+        """A^T A V."""
+        return self.A.tdot(self.A.dot(V))
+
+    def start_block(self, width: int, rng: np.random.Generator) -> np.ndarray:
+        """An orthonormal block of ``A^T`` times random numbers: half a step ahead of random numbers alone."""
+        n, m = self.shape
+        start = rng.standard_normal((n, width)).astype(self.dtype)
+        block = orthonormalise(self.A.tdot(start))[0]
+        return block if block.shape[1] else _random_block(np.empty((m, 0), self.dtype), width, rng)
 
 
 def _random_block(V: np.ndarray, width: int, rng: np.random.Generator) -> np.ndarray:
@@ -114,7 +124,7 @@ def default_block(k: int) -> int:
 
 
 class BlockKrylov(Scheme):
-    """Top-k eigenpairs of A^T A, A given by ``operator.dot`` and ``operator.tdot``; a scheme of the one loop.
+    """Top-k eigenpairs of A^T A, given by an operator as :class:`Normal` is one; a scheme of the one loop.
 
     The basis V = [V_1, V_2, ...] spans the Krylov space of A^T A on a random block; T = V^T A^T A V comes out of the
     orthogonalisation, and the Ritz residuals out of its last block, so no product is spent on checking. When V is full
@@ -148,7 +158,7 @@ class BlockKrylov(Scheme):
             # A vector of the basis is a row: what is not filled yet then takes no memory, and products are faster.
             "basis": np.zeros((self.limit, self.size), dtype=self.operator.dtype),
             "inner": np.zeros((self.limit, self.limit)),
-            "fresh": _start_block(self.operator, self.width, np.random.default_rng((self.seed, 0))),
+            "fresh": self.operator.start_block(self.width, np.random.default_rng((self.seed, 0))),
             "values": np.zeros(0), "vectors": np.zeros((0, 0)), "lengths": np.zeros(0),
             "filled": 0, "blocks": 0, "probing": False, "settled": False,
         }  # fmt: skip
@@ -178,7 +188,7 @@ class BlockKrylov(Scheme):
         filled, former = first + state["fresh"].shape[1], state["values"][: self.k]
         # Columns of V beyond those of the old state are not part of it, so they may be written in place.
         V[:, first:filled] = state["fresh"]
-        product = self.operator.tdot(self.operator.dot(state["fresh"]))
+        product = self.operator.normal(state["fresh"])
         C, fresh, R = _split(V[:, :filled], product, former.max(initial=0.0))
         T[:filled, first:filled] = C
         T[first:filled, :filled] = C.T

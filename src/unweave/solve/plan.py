@@ -11,6 +11,7 @@ from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
 from unweave.solve.closed import ClosedForm, Spectral, why_not_closed
+from unweave.solve.in_blocks import AheadInBlocks, InBlocks, sums_for, why_not_one_visit
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
 from unweave.solve.soft_impute import Shrinkage, why_not_shrinkage
@@ -106,13 +107,18 @@ def spectral_words(scheme: Spectral, closed: str, why: str) -> tuple[str, str]:
     return method, f"{why}; the table is only multiplied, being too large to decompose at once or as asked"
 
 
-def alternating(objective: Objective, problem: Problem, solver: str, init, rng) -> tuple[Plan, Alternate, dict]:
+def alternating(objective: Objective, problem: Problem, solver: str, init, rng) -> tuple[Plan, FactorScheme, dict]:
     """The plan, the scheme and the first state of a fit by alternating half-steps."""
     mixtures = problem.components.mixes_rows
-    if mixtures and (objective.in_blocks or not objective.complete):
+    if mixtures and objective.in_blocks:
         raise ValueError(
-            f"components={problem.components.name!r} are mixtures Z = W·X of all rows: X must be one table in memory "
-            "with every entry observed, not blocks and not with missing entries"
+            f"components={problem.components.name!r}, mixtures Z = W·X of all rows, needs X as one table in memory, "
+            "not as a sequence of blocks: stack them (numpy.vstack, or scipy.sparse.vstack)"
+        )
+    if mixtures and not objective.complete:
+        raise ValueError(
+            f"components={problem.components.name!r} are mixtures Z = W·X of all rows: every entry of X must be "
+            "observed; fill those that are missing first (unweave.TableImputer)"
         )
     if mixtures and objective.n_predictions != objective.shape[1]:
         raise ValueError(
@@ -134,6 +140,17 @@ def alternating(objective: Objective, problem: Problem, solver: str, init, rng) 
     ahead = ahead and problem.codes.nonnegative and problem.components.nonnegative
     if ahead:
         plan.solver = "alternating half-steps that look ahead (extrapolated)"
+    several = why_not_one_visit(objective, problem) if objective.in_blocks else None
+    if objective.in_blocks and several is None:
+        blocked = (AheadInBlocks if ahead else InBlocks)(objective, problem, left, right)
+        plan.components = "fixed" if blocked.sums is None else f"{blocked.right.title}, {blocked.sums.title}"
+        if start not in ("given", "random"):
+            rows = objective.standing().shape[0]
+            plan.reasons.append(f"the start is that of {rows} rows of all blocks, which one visit gathers")
+        plan.reasons.append(f"each of the {len(objective.bounds) - 1} blocks is loaded once an iteration")
+        return plan, blocked, blocked.start(U, Z)
+    if several is not None:
+        plan.reasons.append(several)
     scheme = (Extrapolated if ahead else Alternate)(objective, problem, left, right)
     return plan, scheme, scheme.start(U, Z)
 
@@ -193,7 +210,10 @@ def _probes(objective: Objective, problem: Problem) -> tuple[RowModel, RowModel]
     U = np.ones((small.shape[0], k), dtype=dtype)
     Z = np.ones((k, objective.n_predictions), dtype=dtype)
     codes, components = small.rows_given(Z), small.columns_given(U)
-    if objective.in_blocks and not (objective.squared and objective.complete):
+    sums = sums_for(objective, problem) if objective.in_blocks else None
+    if sums is not None and problem.codes.separable:
+        components = sums.model(sums.of(small, U, Z), Z)
+    elif objective.in_blocks and not (objective.squared and objective.complete):
         from unweave.objectives.models import SmoothColumns, SmoothRows
 
         codes, components = SmoothRows(small, Z), SmoothColumns(small, U)

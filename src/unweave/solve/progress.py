@@ -25,7 +25,10 @@ class Progress:
 
 
 class Bar:
-    """Iterations done, the objective, its change, and at most how much time is left; rich draws it, on stderr."""
+    """Iterations done, the objective, its change, and at most how much time is left; rich draws it, on stderr.
+
+    Of a table in blocks it also shows the pass under way and how many of its blocks are done.
+    """
 
     def __init__(self, title: str, max_iter: int):
         from rich.console import Console
@@ -36,11 +39,17 @@ class Bar:
             TimeRemainingColumn(), console=Console(stderr=True),
         )  # fmt: skip
         self._task = self._progress.add_task(title, total=max_iter, note="")
+        self._note = ""
         self._progress.start()
 
     def show(self, history: History) -> None:
-        note = f"objective {history.objective[-1]:.6g} (change {history.change[-1]:.1e})"
-        self._progress.update(self._task, completed=len(history), note=note)
+        self._note = f"objective {history.objective[-1]:.6g} (change {history.change[-1]:.1e})"
+        self._progress.update(self._task, completed=len(history), note=self._note)
+
+    def show_block(self, number: int, done: int, blocks: int) -> None:
+        """Show how far a pass over a table in blocks is."""
+        told = f"pass {number}, block {done}/{blocks}"
+        self._progress.update(self._task, note=f"{self._note}, {told}" if self._note else told)
 
     def close(self) -> None:
         self._progress.stop()

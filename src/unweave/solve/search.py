@@ -11,7 +11,7 @@ from scipy import linalg
 from unweave.linalg.operators import Flipped, Shifted
 from unweave.linalg.products import gram, matmul
 from unweave.solve.iterate import Loop, iterate
-from unweave.solve.krylov import BlockKrylov
+from unweave.solve.krylov import BlockKrylov, Normal
 from unweave.solve.scheme import Scheme
 
 
@@ -69,10 +69,10 @@ class Search(Scheme):
         self.side = Flipped(A) if self.wide else A
         self.scheme: BlockKrylov | Power
         if method == "krylov":
-            self.scheme = BlockKrylov(self.side, k, total=self.total, tol=tol or 1e-3, seed=seed)
+            self.scheme = BlockKrylov(Normal(self.side), k, total=self.total, tol=tol or 1e-3, seed=seed)
         else:
             floor = 1e-8 if self.side.dtype == np.float64 else 1e-5
-            self.scheme = Power(_Normal(self.side), k, tol=max(tol or 0.0, floor), seed=seed)
+            self.scheme = Power(_NormalMatrix(self.side), k, tol=max(tol or 0.0, floor), seed=seed)
 
     @property
     def reuses(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -123,7 +123,7 @@ class Search(Scheme):
         return V.astype(self.side.dtype), found.converged and complete
 
 
-class _Normal:
+class _NormalMatrix:
     """``A^T A`` as something to multiply vectors by."""
 
     def __init__(self, A):

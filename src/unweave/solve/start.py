@@ -5,7 +5,7 @@ Components (and sometimes codes) come from the data, by a name the user gave or 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,6 @@ STARTS = ("auto", "svd", "nndsvd", "random", "k-means++", "rows")
 def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
     """Name of the start for ``init="auto"``, and why."""
     data_units = problem.loss.in_data_units
-    if objective.in_blocks:
-        if problem.codes.sums_to_one:
-            return "rows", "the table comes in blocks, so rows of the first block stand for all"
-        return "random", "the table comes in blocks"
     if data_units and problem.codes.picks_components:
         return "k-means++", "codes choose among components, so these begin at rows that lie far apart"
     if problem.components.mixes_rows:
@@ -38,7 +34,7 @@ def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
         return "nndsvd", "both sides are non-negative"
     if data_units and problem.codes.makes_zeros:
         return "rows", "sparse codes pick from a dictionary, so it begins at rows"
-    if objective.is_sparse and not data_units:
+    if not data_units and objective.standing().is_sparse:
         return "random", "the table is sparse and the loss is not in data units"
     return "svd", "the leading singular vectors are the best free components"
 
@@ -46,14 +42,19 @@ def choose_start(objective: Objective, problem: Problem) -> tuple[str, str]:
 def make_start(
     objective: Objective, problem: Problem, name: str, rng: np.random.Generator
 ) -> tuple[NDArray | None, NDArray]:
-    """(codes or None, components) for a named start; components satisfy their constraint."""
+    """(codes or None, components) for a named start; components satisfy their constraint.
+
+    Of a table in blocks some rows stand for all, and no codes are found.
+    """
+    if objective.in_blocks:
+        return None, make_start(objective.standing(), problem, name, rng)[1]
     k, columns = problem.n_components, objective.n_predictions
     codes: NDArray | None = None
     offset = _offset(objective, problem)
     if name == "random":
         Z = _random(objective, problem, rng)
     elif name == "rows":
-        n = first_block(objective).shape[0]
+        n = objective.shape[0]
         Z = row_mixture(objective, rng.choice(n, k, replace=k > n))
     elif name == "k-means++":
         Z = row_mixture(objective, spread_rows(objective, k, rng))
@@ -103,7 +104,7 @@ def _offset(objective: Objective, problem: Problem) -> NDArray:
     """The best constant prediction of every column (zeros when the problem has no offset)."""
     if not problem.offset:
         return np.zeros(objective.n_predictions)
-    if objective.is_sparse or objective.in_blocks:  # only the squared loss, whose constants are means
+    if objective.is_sparse:  # only the squared loss, whose constants are means
         return objective.column_means()
     X, seen = objective.dense_rows(0, objective.shape[0])
     return problem.loss.constants(X if seen is None else np.where(seen != 0, X, np.nan))
@@ -119,20 +120,18 @@ def _random(objective: Objective, problem: Problem, rng) -> NDArray:
 
 def _root_of_size(objective: Objective) -> float:
     """The root of the size of an entry, to a power of two: codes and components share the units of the table."""
-    first = first_block(objective)
-    X, seen = first.dense_rows(0, min(first.shape[0], _LOOKED_AT))
+    X, seen = objective.dense_rows(0, min(objective.shape[0], _LOOKED_AT))
     size = float(np.abs(X if seen is None else X[seen != 0]).mean(dtype=np.float64)) if X.size else 0.0
     return 2.0 ** round(np.log2(size) / 2) if 0 < size < np.inf else 1.0
 
 
 def first_block(objective: Objective) -> Objective:
-    """What a start may look at: the first block of a table in blocks, else all of it."""
+    """The first block of a table in blocks, else all of it."""
     return next(objective.blocks())[2]
 
 
 def row_mixture(objective: Objective, rows: NDArray) -> NDArray:
-    """Those rows of the table; entries that are not observed take the column's mean."""
-    objective = first_block(objective)
+    """Those rows of a table in memory; entries that are not observed take the column's mean."""
     picked, missing = [], []
     for i in rows:
         x, seen = objective.dense_rows(int(i), int(i) + 1)
@@ -144,7 +143,6 @@ def row_mixture(objective: Objective, rows: NDArray) -> NDArray:
 
 def spread_rows(objective: Objective, k: int, rng) -> NDArray:
     """k-means++ under the problem's own loss: each next row is drawn in proportion to its loss so far."""
-    objective = first_block(objective)
     return far_apart(objective.shape[0], k, rng, lambda rows: _loss_to(objective, row_mixture(objective, rows))[None])[
         0
     ]
@@ -260,12 +258,21 @@ def reseed(objective: Objective, problem: Problem, U: NDArray, Z: NDArray) -> ND
     A component whose codes are all zero adds nothing to the prediction, so moving it changes nothing now and gives the
     next half-step something to use. Penalised sides are left alone: there a component may vanish on purpose.
     """
+    if objective.in_blocks or not reseeds(problem):
+        return Z
+    return moved_to_worst(objective, problem, U, Z, [t for t in range(problem.n_components) if not U[:, t].any()])
+
+
+def reseeds(problem: Problem) -> bool:
+    """Whether components that no row uses are to begin anew."""
     if problem.codes.is_penalty or problem.components.is_penalty or not problem.loss.in_data_units:
-        return Z
-    if objective.in_blocks or problem.components.mixes_rows or not problem.components.separable:
-        return Z
-    dead = [t for t in range(problem.n_components) if not U[:, t].any()]
-    if not dead:
+        return False
+    return not problem.components.mixes_rows and problem.components.separable
+
+
+def moved_to_worst(objective: Objective, problem: Problem, U: NDArray, Z: NDArray, dead: Sequence[int]) -> NDArray:
+    """Z with these components, which no row uses, moved to rows that are fitted badly."""
+    if not len(dead):
         return Z
     Z = Z.copy()
     worst = np.argsort(-objective.row_values(U, Z), kind="stable")[: len(dead)]

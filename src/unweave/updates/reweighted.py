@@ -18,13 +18,21 @@ _INNER = 5  # sweeps over one bound
 _SETTLING, _FEW = 100, 32
 
 
-class _Summed(Update):
-    """Rows with Grams of their own: solved where nothing bends, else coordinate by coordinate, all rows at once."""
+class Summed(Update):
+    """Rows with Grams of their own: solved where nothing bends, else coordinate by coordinate, all rows at once.
+
+    Rows whose vectors are constrained as a whole are solved where the free answer is allowed, and else improved by
+    gradient steps.
+    """
+
+    title = "least squares with a Gram for each row"
 
     def refuses(self, model, half):
-        return None if isinstance(model, OwnGrams) and half.terms is not None else "it needs Grams that are summed up"
+        return None if isinstance(model, OwnGrams) else "it needs Grams that are summed up"
 
     def __call__(self, model, F, half, effort):
+        if half.terms is None:
+            return _confined(model, F, half, effort)
         l1, ridge, nonnegative = half.terms
         if not l1 and not nonnegative:
             return _solved(model, ridge)
@@ -72,7 +80,7 @@ class Reweighted(Update):
 
     name = "reweighted"
     title = "reweighted least squares"
-    _inner = (LeastSquares(), Coordinate(), _Summed(), Proximal())
+    _inner = (LeastSquares(), Coordinate(), Summed(), Proximal())
 
     def refuses(self, model, half):
         return None if model.reweights else "reweighting needs the Huber or the absolute loss"

@@ -9,11 +9,11 @@ import numpy as np
 
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import read_table
+from unweave.cli.work import n_rows, read_some, say_table
 from unweave.data.dates import days_of, find_layout, layout_of_numbers, written
 from unweave.data.named import NamedTable
 from unweave.data.roles import ColumnRole, column_of, column_roles
-from unweave.report.numbers import counted, percent, readable
+from unweave.report.numbers import counted, percent, readable, readable_bytes
 
 _SHOWN = 30
 _LEVELS = 3
@@ -27,7 +27,8 @@ _KINDS = {
 
 def run(settings: Settings) -> int:
     speaker = Speaker(settings)
-    table = read_table(settings, speaker)
+    table = read_some(settings)
+    say_table(table, settings, speaker)
     roles = column_roles(table)
     job, why = suggest(table)
     facts = facts_of(table)
@@ -39,7 +40,7 @@ def run(settings: Settings) -> int:
     for line in unused(table, roles):
         speaker.line(f"  {line}")
     speaker.line(f"suggested: unweave {job} {shlex.quote(str(settings.file))}    ({why})")
-    speaker.result({"verb": "describe", "file": str(settings.file), "kind": table.kind, "rows": table.shape[0],
+    speaker.result({"verb": "describe", "file": str(settings.file), "kind": table.kind, "rows": n_rows(table),
                     "columns": table.shape[1], **facts, "roles": {role.name: role.kind for role in roles[:10_000]},
                     "suggested": job, "why": why})  # fmt: skip
     return 0
@@ -95,15 +96,6 @@ def facts_of(table: NamedTable) -> dict[str, Any]:
     if table.image is not None:
         facts["pictures"] = "×".join(map(str, table.image)) + " pixels"
     return facts
-
-
-def readable_bytes(n: float) -> str:
-    """Write a number of bytes in the unit that suits it."""
-    for unit in ("B", "KB", "MB"):
-        if n < 1000:
-            return f"{n:.3g} {unit}"
-        n /= 1000
-    return f"{n:.3g} GB"
 
 
 # -- one line for each column ------------------------------------------------------------------------------------------

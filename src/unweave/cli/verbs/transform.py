@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +17,15 @@ from unweave.cli.output import (
     groups_frame,
     names_of,
     open_model,
+    stretches,
     without_formulas,
-    write_frame,
+    write_frames,
 )
 from unweave.cli.place import file_for, stem
 from unweave.cli.say import Speaker
-from unweave.cli.work import read_table
+from unweave.cli.work import read_quietly, read_some, say_table
 from unweave.data.named import NamedTable
+from unweave.data.recipe import Recipe
 
 
 def run(settings: Settings) -> int:
@@ -30,28 +34,38 @@ def run(settings: Settings) -> int:
     target = None if str(settings.out) == "-" else file_for(settings.out, usual, settings.force)
     model, recipe, extra = open_model(settings.model)
     told = {"text": extra["text"]} if extra.get("text") else {}
-    table = read_table(_as_fitted(settings, extra), speaker, **told)
+    asked = _as_fitted(settings, extra)
+    table = read_quietly(asked, **told) if told or hasattr(model, "imputations") else read_some(asked)
+    say_table(table, asked, speaker)
     if extra.get("verb") == "complete" and table.sparse and table.missing is None:
         table = table.with_(missing="zeros")
     if table.kind == "text":
         table = _known_words(table, names_of(model, table.shape[1]), speaker)
     ready = table if recipe is None else recipe.apply(table)
-    names = table.rows or [str(i + 1) for i in range(table.shape[0])]
+    frames = _frames(model, table, ready, recipe)
     with speaker.hearing():
-        if hasattr(model, "imputations"):
-            frame = filled_frame(model, table)
-        elif hasattr(model, "labels_"):
-            frame = groups_frame(model, ready, names)
-        else:
-            frame = codes_frame(model, model.transform(ready), names)
-    if target is None:
-        sys.stdout.write(without_formulas(frame).write_csv())
-        return 0
-    write_frame(target, frame)
-    speaker.line(f"{target}: {frame.height:,} row{'' if frame.height == 1 else 's'}")
+        if target is None:
+            for i, frame in enumerate(frames):
+                sys.stdout.write(without_formulas(frame).write_csv(include_header=i == 0))
+            return 0
+        rows = write_frames(target, frames)
+    speaker.line(f"{target}: {rows:,} row{'' if rows == 1 else 's'}")
     speaker.result({"verb": "transform", "model": str(settings.model), "file": str(settings.file),
-                    "rows": frame.height, "out": str(target)})  # fmt: skip
+                    "rows": rows, "out": str(target)})  # fmt: skip
     return 0
+
+
+def _frames(model: Any, table: NamedTable, ready: NamedTable, recipe: Recipe | None) -> Iterator[Any]:
+    """Yield what the model says of the rows, as frames that follow each other."""
+    if hasattr(model, "imputations"):
+        yield filled_frame(model, table)
+        return
+    for X, names in stretches(ready, recipe):
+        yield (
+            groups_frame(model, X, names)
+            if hasattr(model, "labels_")
+            else codes_frame(model, model.transform(X), names)
+        )
 
 
 def _as_fitted(settings: Settings, extra: dict) -> Settings:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.complete.implicit.batch import take_batch
 from unweave.complete.implicit.held_out_pairs import held_out_generator
+from unweave.complete.implicit.in_blocks import (
+    InteractionBlocks,
+    SweepBlocks,
+    certified,
+    codes_of_blocks,
+    loss_of_rows,
+    losses_of_blocks,
+    open_interactions,
+)
 from unweave.complete.implicit.scheme import (
     TITLES,
     AlternateImplicit,
@@ -20,6 +30,7 @@ from unweave.complete.implicit.search import Choice, choose_ridge, compare_ease
 from unweave.complete.recommending.answers import Recommends
 from unweave.complete.recommending.ridge import POWERS
 from unweave.data.arguments import number, whole
+from unweave.data.table import is_blocks
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.products import gram
@@ -27,6 +38,7 @@ from unweave.losses.squared import Squared
 from unweave.objectives.opening import Learned
 from unweave.parallel import single_blas
 from unweave.penalties import Ridge
+from unweave.scale.door import as_blocks
 from unweave.solve.certificate import Certificate
 from unweave.solve.plan import Plan
 from unweave.solve.problem import Problem
@@ -120,9 +132,15 @@ class ImplicitALS(Recommends, BaseFactorization):
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
+    def _cost_family(self, complete):
+        return "implicit"
+
     def _fit(self, X, weights=None):
         with fitting(self):
             self._check_words()
+            X = as_blocks(X)
+            if is_blocks(X):
+                return self._fit_blocks(X)
             table = interactions(self, X, reset=True)
             if not table.nnz:
                 raise ValueError("X has no interaction: nothing above zero is stored in it")
@@ -131,19 +149,45 @@ class ImplicitALS(Recommends, BaseFactorization):
             run = Run(self, objective, max_iter=self._sweeps_left(choice.sweeps))
             self.ridge_ = objective.ridge = choice.ridge
             self.ridge_path_ = choice.path
-            solver, why = choose_solver(objective, k, self.solver)
+            solver, why = choose_solver(objective.most, k, self.solver)
             scheme = AlternateImplicit(objective, solver, k, choice.items)
             state = run.through(scheme, self._plan_in_words(objective, k, solver, [why, *choice.in_words()]))
             if choice.search is not None:
                 self.plan_.reasons += compare_ease(choice.search, objective, self.n_iter_)
-            self._learned, self._left = Learned(Squared(), {}, False), scheme.left
-            self._exact = exact_method(objective, k)
-            ridge = Ridge(strength=self.ridge_)
-            self._sentence = Problem(k, self._learned.loss, ridge, ridge)
-            certificate = self._settle(objective, state["components"])
+            self._know(objective, k, scheme.left, state["components"])
+            certificate = self._settle(objective)
             run.close(certificate.objective, certificate)
             self._remember(X, table)
         return self.codes_
+
+    def _fit_blocks(self, X) -> None:
+        """Fit to blocks of users, from both sides; no codes are kept."""
+        table = self._blocks(X, reset=True)
+        if not table.nnz:
+            raise ValueError("X has no interaction: nothing above zero is stored in it")
+        k = self._width(table.shape)
+        choice = (
+            table.choose_ridge(k, self.random_state)
+            if isinstance(self.ridge, str)
+            else Choice(number(self.ridge, "ridge"))
+        )
+        run = Run(self, table.sides.rows.digest, max_iter=self._sweeps_left(choice.sweeps))
+        self.ridge_ = table.ridge = choice.ridge
+        self.ridge_path_ = choice.path
+        solver, why = choose_solver(table.most, k, self.solver)
+        scheme = SweepBlocks(table, solver, k, choice.items)
+        said = "the table comes in blocks: a sweep reads those of the users once and those of the items once"
+        state = run.through(scheme, self._plan_in_words(table, k, solver, [why, said, *choice.in_words()]))
+        self._know(table, k, scheme.left, state["components"])
+        items = np.ascontiguousarray(self.components_.T)
+        codes, certificate = certified(scheme, items, self._exact)
+        self.codes_ = None
+        self._average = (codes / max(table.sides.rows.notes["people"], 1)).astype(items.dtype)
+        run.close(certificate.objective, certificate)
+        self._remember(X, sp.csr_array(table.shape, dtype=table.dtype))
+
+    def _blocks(self, X, *, reset: bool) -> InteractionBlocks:
+        return InteractionBlocks(open_interactions(self, X, reset=reset), self._confidence(), POWERS[self.weighting])
 
     def _choice(self, objective: Interactions, k: int) -> Choice:
         """The ridge: as given, or the one that finds held-out pairs best."""
@@ -167,32 +211,45 @@ class ImplicitALS(Recommends, BaseFactorization):
             raise ValueError(f"ridge={self.ridge!r} must be a number or 'auto'")
 
     def _interactions(self, table, ridge: float) -> Interactions:
+        return Interactions(table, self._confidence(), ridge, POWERS[self.weighting])
+
+    def _confidence(self) -> float:
         alpha = number(self.alpha, "alpha")
         if alpha == 0:
             raise ValueError("alpha must be above 0: it is how much more an interaction counts than an absence")
-        return Interactions(table, alpha, ridge, POWERS[self.weighting])
+        return alpha
 
     def _width(self, shape) -> int:
         """The number of components: beyond the longer side further ones would be zero."""
         return min(whole(self.n_components, "n_components", 1), max(shape))
 
-    def _plan_in_words(self, objective: Interactions, k: int, solver: str, reasons: list[str]) -> Plan:
+    def _plan_in_words(
+        self, objective: Interactions | InteractionBlocks, k: int, solver: str, reasons: list[str]
+    ) -> Plan:
         n, m = objective.shape
-        text = (
-            f"{n}×{m} interactions ({objective.X.nnz} stored, confidence up to {objective.most:.3g}) ≈ codes (ridge) "
-        )
+        text = f"{n}×{m} interactions ({objective.nnz} stored, confidence up to {objective.most:.3g}) ≈ codes (ridge) "
         text += f"· {k} components (ridge), squared loss over all entries"
         ridge = f"the ridge of a row with n entries is {self.ridge_:.3g}·n^{objective.power:g}"
         first, *others = reasons
         title = TITLES[solver]
         return Plan(text, "alternating half-steps", title, title, "random", [first, ridge, *others])
 
-    def _settle(self, objective: Interactions, components: NDArray) -> Certificate:
-        """Keep components, the exact codes given them, and what follows from both."""
+    def _know(self, objective: Interactions | InteractionBlocks, k: int, left, components: NDArray) -> None:
+        """Keep components, and what `transform` has to know."""
+        self._learned, self._left = Learned(Squared(), {}, False), left
+        self._exact = exact_method(objective.most, k)
+        ridge = Ridge(strength=self.ridge_)
+        self._sentence = Problem(k, self._learned.loss, ridge, ridge)
+        self._keep_items(components)
+
+    def _keep_items(self, components: NDArray) -> None:
         self._full_components = components
         self._publish(self._sentence, components)
-        items = np.ascontiguousarray(components.T)
-        self._gram = gram(items, dtype=np.float64)
+        self._gram = gram(np.ascontiguousarray(components.T), dtype=np.float64)
+
+    def _settle(self, objective: Interactions) -> Certificate:
+        """Keep the exact codes given the components, and what follows from them."""
+        items = np.ascontiguousarray(self.components_.T)
         self.codes_, certificate = self._certified(objective, items)
         people = np.count_nonzero(np.diff(objective.X.indptr))
         self._average = (self.codes_.sum(axis=0, dtype=np.float64) / max(people, 1)).astype(items.dtype)
@@ -208,7 +265,13 @@ class ImplicitALS(Recommends, BaseFactorization):
         """The KKT residual on the table the model was fitted to (the problem is not convex, so there is no bound)."""
         check_is_fitted(self)
         with single_blas():
-            _, self.certificate_ = self._certified(self._reopen(X), np.ascontiguousarray(self.components_.T))
+            items = np.ascontiguousarray(self.components_.T)
+            if is_blocks(X):
+                table = self._blocks(X, reset=False)
+                table.ridge = self.ridge_
+                _, self.certificate_ = certified(SweepBlocks(table, self._exact, len(items.T)), items, self._exact)
+            else:
+                _, self.certificate_ = self._certified(self._reopen(X), items)
         return self.certificate_
 
     def partial_fit(self, X, y=None, *, users=None):
@@ -227,6 +290,11 @@ class ImplicitALS(Recommends, BaseFactorization):
         """
         if not hasattr(self, "components_"):
             return self.fit(X)
+        if self.codes_ is None:
+            raise ValueError(
+                "partial_fit goes on from the interactions that a fit has seen, and a fit in blocks keeps none: fit "
+                "again with the new blocks as well"
+            )
         with fitting(self):
             take_batch(self, X, users)
         return self
@@ -240,16 +308,21 @@ class ImplicitALS(Recommends, BaseFactorization):
     def _transform(self, X, weights=None):
         check_is_fitted(self)
         with single_blas():
+            X = as_blocks(X)
+            if is_blocks(X):
+                return np.concatenate(list(codes_of_blocks(self, X)))
             return self._reopen(X).codes(np.ascontiguousarray(self.components_.T), self._exact)[0]
 
     def score(self, X, y=None) -> float:
         """Minus the mean weighted squared error of an entry, after the best codes for X: higher is better."""
         check_is_fitted(self)
         with single_blas():
-            objective = self._reopen(X)
-            codes, values = objective.codes(np.ascontiguousarray(self.components_.T), self._exact)
-            loss = float(values.sum()) - objective.cost(codes, objective.by_row)
-        return -2 * loss / max(1, objective.shape[0] * objective.shape[1])
+            if is_blocks(X):
+                loss, entries = np.sum(list(losses_of_blocks(self, X)), axis=0)
+            else:
+                objective = self._reopen(X)
+                loss, entries = loss_of_rows(objective, np.ascontiguousarray(self.components_.T), self._exact)
+        return -2 * float(loss) / max(1, int(entries))
 
     # -- one user ------------------------------------------------------------------------------------------------
     # A user without any interaction has the code 0 by least squares, and with it every item the score 0. `recommend`
@@ -260,6 +333,8 @@ class ImplicitALS(Recommends, BaseFactorization):
         return self._average.copy()
 
     def _codes_at(self, positions):
+        if self.codes_ is None:
+            return super()._codes_at(positions)  # which says so
         blank = self.seen_.indptr[positions + 1] == self.seen_.indptr[positions]
         codes = super()._codes_at(positions)
         return np.where(blank[:, None], self._average, codes) if blank.any() else codes

@@ -27,9 +27,10 @@ def take_batch(model: Any, X, users) -> None:
     changed = np.unique(places)
     codes[changed], _ = model._interactions(seen[changed], model.ridge_).codes(items, model._exact)
     k = len(model.components_)
-    scheme = AlternateImplicit(objective, choose_solver(objective, k, model.solver)[0], k)
+    scheme = AlternateImplicit(objective, choose_solver(objective.most, k, model.solver)[0], k)
     items, _ = scheme.half_step(objective.by_column, basis_of(codes), items)
-    model.certificate_ = model._settle(objective, np.ascontiguousarray(items.T))
+    model._keep_items(np.ascontiguousarray(items.T))
+    model.certificate_ = model._settle(objective)
     model.objective_ = model.certificate_.objective
     model.seen_, model.user_ids_ = seen, ids
     model.history_, model.n_iter_ = History(), model.n_iter_ + 1

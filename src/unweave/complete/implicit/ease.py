@@ -16,6 +16,7 @@ from unweave.complete.implicit.item_weights import SolveWeights, choose_strength
 from unweave.complete.implicit.scheme import interactions
 from unweave.complete.recommending.answers import Recommends
 from unweave.data.arguments import number
+from unweave.data.table import joined_blocks
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.run import Run, fitting
 from unweave.losses.squared import Squared
@@ -80,6 +81,8 @@ class EASE(Recommends, BaseFactorization):
     ----------
     Steck (2019), Embarrassingly shallow autoencoders for sparse data.
     """
+
+    _takes_cluster = False
 
     # One closed form: there is nothing to limit, and nothing to resume.
     max_iter, tol, checkpoint = 1, 0.0, None
@@ -202,6 +205,7 @@ class EASE(Recommends, BaseFactorization):
     def inverse_transform(self, U, *, linear: bool = False) -> NDArray:
         """Scores of every item for codes U; they are linear in any case."""
         check_is_fitted(self)
+        U = joined_blocks(U)
         if U.shape[1] != len(self.components_):
             raise ValueError(f"U must have {len(self.components_)} columns, one for each item, got {U.shape}")
         return np.asarray(U @ self.components_)

@@ -39,10 +39,15 @@ def interactions(estimator, X, *, reset: bool) -> sp.csr_array:
         if "contains NaN" not in str(error):
             raise
         raise ValueError("Input X contains NaN: drop these entries; what is not stored counts as not bought") from error
+    return positive_entries(values, type(estimator).__name__)
+
+
+def positive_entries(values, name: str) -> sp.csr_array:
+    """The stored positive entries of checked values as CSR; `name` is whose they are."""
     table = sp.csr_array(values)
     if table.nnz and table.data.min() < 0:
         raise ValueError(
-            f"Negative values in data passed to {type(estimator).__name__}: entries are counts or strengths of what "
+            f"Negative values in data passed to {name}: entries are counts or strengths of what "
             "happened, so drop dislikes, or use MatrixCompletion for ratings"
         )
     if table.nnz and not table.data.all():
@@ -64,6 +69,10 @@ class Interactions(Objective):
         self.shape, self.dtype, self.loss = X.shape, X.dtype, Squared()
         if not self.most < (1e12 if X.dtype == np.float32 else 1e100):
             raise ValueError(f"the largest confidence is {self.most:.1e}: rescale X (log1p of counts, say) or alpha")
+
+    @property
+    def nnz(self) -> int:
+        return self.X.nnz
 
     @cached_property
     def most(self) -> float:
@@ -122,24 +131,24 @@ def _rows(X: sp.csr_array) -> Rows:
     )
 
 
-def exact_method(objective: Interactions, k: int) -> str:
-    """How exact codes are found: by factors, or by steps until they settle."""
-    return "cholesky" if k <= _EXACT or objective.most > _UNEVEN else "cg"
+def exact_method(most: float, k: int) -> str:
+    """How exact codes are found, by the largest confidence: by factors, or by steps until they settle."""
+    return "cholesky" if k <= _EXACT or most > _UNEVEN else "cg"
 
 
-def choose_solver(objective: Interactions, k: int, solver: str) -> tuple[str, str]:
-    """(solver, why)."""
+def choose_solver(most: float, k: int, solver: str) -> tuple[str, str]:
+    """(solver, why); `most` is the largest confidence."""
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise ValueError(f"solver={solver!r} is not known; use one of {', '.join(SOLVERS)}")
     if solver != "auto":
         return solver, "as asked"
     if k <= _SMALL:
         return "cholesky", f"{k} components: an exact solve of each row costs no more than a few steps"
-    if objective.most > _UNEVEN and k <= _EXACT:
-        return "cholesky", f"confidences up to {objective.most:.2g}: too uneven for a few steps"
-    if objective.most > _UNEVEN:
-        return "subspace", f"confidences up to {objective.most:.2g}, {k} components: exact solves block by block"
-    bound = f"the condition number is at most the largest confidence, {objective.most:.3g}"
+    if most > _UNEVEN and k <= _EXACT:
+        return "cholesky", f"confidences up to {most:.2g}: too uneven for a few steps"
+    if most > _UNEVEN:
+        return "subspace", f"confidences up to {most:.2g}, {k} components: exact solves block by block"
+    bound = f"the condition number is at most the largest confidence, {most:.3g}"
     return "cg", f"steps preconditioned by what all rows share: {bound}"
 
 
@@ -181,13 +190,19 @@ class AlternateImplicit(Scheme):
 
     def half_step(self, rows: Rows, basis: Basis, F: NDArray, *, back: bool = True) -> tuple[NDArray, NDArray]:
         """New rows given the other factor, and their values."""
-        alpha, ridge = self.objective.alpha, self.objective.ridges(rows)
-        if self.solver == "cholesky":
-            return solve_rows(rows, alpha, basis.W, ridge, basis, back=back)
-        if self.solver == "subspace":
-            return subspace_rows(rows, alpha, basis.W, F, ridge, BLOCK, basis, back=back)
-        return descend_rows(rows, alpha, basis.W, F, ridge, _STEPS, _LEFT, basis, back=back)
+        return half_step(self.solver, rows, self.objective.alpha, basis, F, self.objective.ridges(rows), back=back)
 
     def finish(self, state: dict) -> dict:
         # The codes are found anew, exactly, so these need not be held meanwhile.
         return {"components": np.ascontiguousarray(state["items"].T)}
+
+
+def half_step(
+    solver: str, rows: Rows, alpha: float, basis: Basis, F: NDArray | None, ridge, *, back: bool = True
+) -> tuple[NDArray, NDArray]:
+    """New rows by a solver given the other factor, from `F` (None: from zero), and their values."""
+    if solver == "cholesky":
+        return solve_rows(rows, alpha, basis.W, ridge, basis, back=back)
+    if solver == "subspace":
+        return subspace_rows(rows, alpha, basis.W, F, ridge, BLOCK, basis, back=back)
+    return descend_rows(rows, alpha, basis.W, F, ridge, _STEPS, _LEFT, basis, back=back)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,7 +39,12 @@ def noise(objective: Interactions) -> float:
     rows, columns = np.diff(X.indptr), np.bincount(X.indices, minlength=X.shape[1])
     scale = np.repeat(np.maximum(rows, 1.0) ** p, rows) * (np.maximum(columns, 1.0) ** p)[X.indices]
     total = float(np.sum((1 + objective.alpha * X.data.astype(np.float64)) ** 2 * scale))
-    return float(np.sqrt(total / np.count_nonzero(rows)) + np.sqrt(total / np.count_nonzero(columns)))
+    return noise_of(total, int(np.count_nonzero(rows)), int(np.count_nonzero(columns)))
+
+
+def noise_of(total: float, rows: int, columns: int) -> float:
+    """The same from the sum of squares of all entries as they are scaled, and how many rows and columns have any."""
+    return float(np.sqrt(total / rows) + np.sqrt(total / columns))
 
 
 def work_of_sweep(objective: Interactions, k: int) -> int:
@@ -56,7 +62,7 @@ class Search:
     def __init__(self, objective: Interactions, held: HeldOut, k: int, rng: np.random.Generator):
         self.objective = Interactions(held.train, objective.alpha, 0.0, objective.power)
         self.held, self.k, self.rng = held, k, rng
-        self.scheme = AlternateImplicit(self.objective, choose_solver(self.objective, k, "auto")[0], k)
+        self.scheme = AlternateImplicit(self.objective, choose_solver(self.objective.most, k, "auto")[0], k)
         self.states: dict[float, dict] = {}  # where the fit under each ridge ended
         self.sweeps: dict[float, int] = {}  # how many sweeps led there
         self.short: dict[float, NDArray] = {}  # NDCG@10 of every user, for the ridges that were judged
@@ -144,11 +150,17 @@ def choose_ridge(objective: Interactions, k: int, rng: np.random.Generator) -> C
     Its best size in units of the noise is the same for a sample as for all: half the users of MovieLens-100K want
     0.60 units and all 0.61, a quarter of planted ones 0.57 and all 0.53.
     """
-    unit = noise(objective)
     some = Interactions(_some_users(objective.X, rng), objective.alpha, 0.0, objective.power)
+    return choose_from(some, noise(objective), k, rng, objective.vanishing_ridge)
+
+
+def choose_from(
+    some: Interactions, unit: float, k: int, rng: np.random.Generator, vanishing: Callable[[], float]
+) -> Choice:
+    """The ridge that does best for some users, told for all of them, whose noise is `unit`."""
     held = HeldOut.of(some.X, rng, max(int(_SCORES * work_of_sweep(some, k)), 1 << 19))
     if held is None:
-        return Choice(min(_USUAL * unit, objective.vanishing_ridge() / 4))
+        return Choice(min(_USUAL * unit, vanishing() / 4))
     search = search_ridges(some, held, k, rng)
     scale, ridge = unit / noise(some), _WHOLE * peak(search.gains)
     path = {scale * tried: value for tried, value in search.path.items()}
@@ -171,11 +183,18 @@ def search_ridges(objective: Interactions, held: HeldOut, k: int, rng: np.random
 
 def _some_users(X: sp.csr_array, rng: np.random.Generator) -> sp.csr_array:
     """The rows of so many users, at random, that about as many of them can be asked as are asked at most."""
-    counts = np.diff(X.indptr)
-    askable = float(np.sum(1 - (1 - SHARE) ** counts[counts > 1]))
-    if askable <= _ASKED:
-        return X
-    return X[np.flatnonzero(rng.random(X.shape[0]) < _ASKED / askable)]
+    share = share_asked(askable(np.diff(X.indptr)))
+    return X if share == 1 else X[np.flatnonzero(rng.random(X.shape[0]) < share)]
+
+
+def askable(counts: NDArray) -> float:
+    """How many users with so many pairs each will lose one and have one left."""
+    return float(np.sum(1 - (1 - SHARE) ** counts[counts > 1]))
+
+
+def share_asked(people: float) -> float:
+    """The share of the users that a search takes when so many can be asked."""
+    return 1.0 if people <= _ASKED else _ASKED / people
 
 
 def compare_ease(search: Search, objective: Interactions, sweeps: int) -> list[str]:

@@ -86,6 +86,8 @@ class TableImputer(Model, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     missing data. Breiman (1996), Stacked regressions.
     """
 
+    _takes_cluster = False
+
     _limits_shape = True  # max_iter and tol are limits of the fits of the search
 
     def __init__(
@@ -113,7 +115,7 @@ class TableImputer(Model, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Learn how the columns go together.
 
         Parameters
@@ -121,9 +123,11 @@ class TableImputer(Model, OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         X : pandas or polars data frame, or array of numbers
             NaN, None, NA and null are holes.
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
         whole(self.n_imputations, "n_imputations", 1)
-        with fitting(self):
+        with fitting(self, client):
             X = self._checked(X, reset=True)
             read = read_columns(X)
             asked = losses_of(self.loss, [one.name for one in read])

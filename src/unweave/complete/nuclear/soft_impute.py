@@ -18,6 +18,7 @@ from unweave.complete.nuclear.strengths import (
     way_down,
 )
 from unweave.data.arguments import generator, number, whole
+from unweave.data.table import refuse_blocks
 from unweave.factorization.base import penalties
 from unweave.linalg.operators import small_gram
 from unweave.linalg.sparse import SparseProduct
@@ -200,6 +201,7 @@ class SoftImpute(NuclearModel):
     def certify(self, X):
         """Find the duality gap on the table of the fit, with a proven bound where the shorter side has up to 4096."""
         check_is_fitted(self)
+        refuse_blocks(self, X)
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
             if objective.complete:

@@ -252,3 +252,13 @@ def _vectors(model, answers: Answers, listed, found: NDArray, what: str, given) 
     for at, row in zip(strangers, rows_for(given, listed, strangers, record, what), strict=True):
         out[at] = answers.prior(what, row)
     return out
+
+
+@dataclass(frozen=True)
+class InUnits:
+    """Codes of rows in memory, found on their standardised ratings."""
+
+    answers: Answers
+
+    def __call__(self, rows: Objective) -> NDArray:
+        return self.answers.codes(self.answers.units.inward(rows))

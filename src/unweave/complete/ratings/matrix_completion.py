@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.complete.ratings.answers import Answers, featured_scores, timed_scores
+from unweave.complete.ratings.answers import Answers, InUnits, featured_scores, timed_scores
 from unweave.complete.ratings.features import joined, row_of
 from unweave.complete.ratings.fit import minimise, sample, set_task, sweep_again
 from unweave.complete.ratings.growth import more_ratings
+from unweave.complete.ratings.in_blocks import (
+    codes_of_blocks,
+    explained,
+    learned_of,
+    open_ratings,
+    prepare,
+    refuse_more,
+)
 from unweave.complete.ratings.posterior import answers_of, pair_spread
 from unweave.complete.ratings.sgd import how_to_descend
 from unweave.complete.ratings.table import refuse_triples
 from unweave.complete.recommending.answers import Recommends
 from unweave.complete.recommending.asked import NewUser, aligned, is_table, named, read_ratings
 from unweave.complete.recommending.ids import objects
+from unweave.complete.recommending.ridge import power_of
 from unweave.data.atomic import need_place
+from unweave.data.table import is_blocks
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.run import fitting
+from unweave.factorization.run import Run, fitting
 from unweave.judge.matching import matched
+from unweave.losses import get_loss
 from unweave.objectives.observed import observed
-from unweave.objectives.opening import open_table, reopen_table
+from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
+from unweave.scale.door import as_blocks
 from unweave.solve.progress import warn_user
 
 _SWEEPS, _PASSES, _DRAWS = 50, 200, 300  # most iterations of least squares, of descent, of a sampler
 _OPTIONAL = (
     "drift_", "user_features_", "item_features_", "bins_path_", "choice_", "ridge_path_", "rank_path_", "draws_",
-    "noise_",
+    "noise_", "_range",
 )  # fmt: skip
 
 
@@ -113,7 +127,6 @@ class MatrixCompletion(Recommends, BaseFactorization):
     (2008), Bayesian probabilistic matrix factorization using Markov chain Monte Carlo.
     """
 
-    _takes_blocks = False
     mean_: float
     spread_: float = 1.0  # that of files written before there was one,
     bias_ridge_: float | None = None  # when biases had the ridge of the vectors
@@ -155,13 +168,17 @@ class MatrixCompletion(Recommends, BaseFactorization):
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
-    def fit(self, X, y=None, *, timestamps=None, user_features=None, item_features=None):
+    def _cost_family(self, complete):
+        return "ratings"
+
+    def fit(self, X, y=None, *, timestamps=None, user_features=None, item_features=None, client=None):
         """Fit the factorisation, with what is known besides the ratings.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or Ratings
-            Users × items.
+        X : array, sparse matrix, data frame or Ratings, or sequence of blocks of users
+            Users × items. Blocks (or :class:`unweave.scale.two_sides.TwoSided`) are fitted by alternating least
+            squares; rank and ridge, where they are to be found, are found on a sample of the users.
         y : ignored
         timestamps : array, optional
             When each rating was given (numbers or dates, in any order): one for each stored entry of a sparse X (for
@@ -169,13 +186,19 @@ class MatrixCompletion(Recommends, BaseFactorization):
         user_features, item_features : array, sparse matrix, frame of numbers or Features, optional
             One row for each row (column) of X; or what :func:`unweave.features` returned, matched
             by id, whose other ids join as users (items) without a rating.
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
+        X = as_blocks(X)
         refuse_triples(X)
         given, features = (timestamps, user_features, item_features), (user_features, item_features)
-        with fitting(self):
-            X = joined(X, *features)
+        with fitting(self, client):
+            blocks = is_blocks(X)
+            X = X if blocks else joined(X, *features)
             for name in _OPTIONAL:
                 self.__dict__.pop(name, None)
+            if blocks:
+                return self._fit_blocks(X, timestamps, features)
             objective, self._learned = open_table(self, X, self.missing, self._loss())
             need_place(self.checkpoint, "the checkpoint")  # before the searches, which may take long
             task = set_task(self, X, objective, timestamps, features)
@@ -186,10 +209,30 @@ class MatrixCompletion(Recommends, BaseFactorization):
             fitted.run.close(fitted.certificate.objective, fitted.certificate)
         return self
 
-    def fit_transform(self, X, y=None, *, timestamps=None, user_features=None, item_features=None):
+    def _fit_blocks(self, X, timestamps, features) -> MatrixCompletion:
+        """Fit to blocks of users, from both sides; no codes are kept."""
+        refuse_more(self, timestamps, features)
+        need_place(self.checkpoint, "the checkpoint")
+        sides = open_ratings(self, X, self.missing)
+        self._learned = Learned(clone(get_loss(self._loss())), {}, False)
+        run = Run(self, sides.rows.digest)
+        scheme, plan, chosen, looked_at = prepare(self, sides, self._learned.loss, run.rng)
+        units = scheme.how.units
+        self.mean_, self.spread_ = units.mean, units.spread
+        self.ridge_, self.bias_ridge_ = chosen.ridge, chosen.bias_ridge
+        state = run.through(scheme, explained(plan, sides, chosen, power_of(self.weighting), looked_at))
+        learned, certificate = learned_of(scheme, state)
+        self._keep({**learned, **chosen.published(), "n_components_": chosen.rank})
+        self._remember(X, csr_array(sides.shape, dtype=sides.rows.dtype))
+        run.close(certificate.objective, certificate)
+        return self
+
+    def fit_transform(self, X, y=None, *, timestamps=None, user_features=None, item_features=None, client=None):
         """Fit, and return the codes of X."""
-        self.fit(X, timestamps=timestamps, user_features=user_features, item_features=item_features)
-        assert self.codes_ is not None
+        known = {"timestamps": timestamps, "user_features": user_features, "item_features": item_features}
+        self.fit(X, **known, client=client)
+        if self.codes_ is None:
+            return self.transform(X)
         return self.codes_[: X.shape[0]] if hasattr(X, "shape") else self.codes_
 
     def _keep(self, learned: dict) -> None:
@@ -209,6 +252,11 @@ class MatrixCompletion(Recommends, BaseFactorization):
         features = (user_features, item_features)
         if not hasattr(self, "components_"):
             return self.fit(X, timestamps=timestamps, user_features=user_features, item_features=item_features)
+        if self.codes_ is None:
+            raise ValueError(
+                "partial_fit goes on from the ratings that a fit has seen, and a fit in blocks keeps none: fit again "
+                "with the new blocks as well"
+            )
         if hasattr(self, "draws_"):
             raise ValueError("solver='gibbs' cannot go on from old draws: fold_in new users, or fit again with all")
         with fitting(self):
@@ -294,7 +342,8 @@ class MatrixCompletion(Recommends, BaseFactorization):
 
     def _in_range(self, scores):
         """Keep scores within the range of the ratings of the fit."""
-        kept = np.clip(scores, self.seen_.data.min(), self.seen_.data.max())
+        least, most = getattr(self, "_range", None) or (self.seen_.data.min(), self.seen_.data.max())
+        kept = np.clip(scores, least, most)
         return float(kept) if np.ndim(kept) == 0 else kept
 
     def predict_std(self, users, items, *, rows: bool = False):
@@ -344,6 +393,10 @@ class MatrixCompletion(Recommends, BaseFactorization):
         given at the average time, and rows as those of average users.
         """
         check_is_fitted(self)
+        X = as_blocks(X)
+        if is_blocks(X):
+            with single_blas():
+                return np.concatenate(list(codes_of_blocks(self, X)))
         if timestamps is None and not hasattr(self, "user_features_") and user_features is None:
             return super().transform(X)
         X = named(self, aligned(self, X)) if is_table(X) else X
@@ -361,9 +414,8 @@ class MatrixCompletion(Recommends, BaseFactorization):
     def _row_ridge(self, n_ratings):
         return self._answers.row_ridge(n_ratings)
 
-    def _codes(self, objective):
-        answers = self._answers
-        return answers.codes(answers.units.inward(objective))
+    def _coder(self):
+        return InUnits(self._answers)
 
     def _blank_code(self):
         return self._answers.blank("user")

@@ -88,7 +88,7 @@ def _reason(error: Exception) -> str:
 
 def read_array(source: Source, file: BinaryIO, size: int | None) -> NDArray:
     """Read one array in npy format from a file of `size` bytes (None if unknown, then `limit` decides)."""
-    shape, fortran, dtype, start = _header(source, file)
+    shape, fortran, dtype, start = npy_header(source, file)
     if dtype.hasobject:
         raise ReadError(
             source.name, "holds Python objects, which are never unpickled; save an array of numbers instead"
@@ -111,7 +111,8 @@ def read_array(source: Source, file: BinaryIO, size: int | None) -> NDArray:
     return values.reshape(shape[::-1]).T if fortran else values.reshape(shape)
 
 
-def _header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+def npy_header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype, int]:
+    """Read shape, whether columns are stored one after the other, type, and the byte at which the numbers begin."""
     from numpy.lib import format as npy
 
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
 from unweave.data.readers.build import column_asked, dense_table, frame_table, row_names
@@ -15,6 +16,7 @@ from unweave.data.readers.lines import Block, blocks
 from unweave.data.readers.source import Options, ReadError, Source
 
 _LEAST_BYTES = 64 << 20
+_FIRST_ROWS = 1000
 
 
 def role_of_type(dtype: Any) -> str | None:
@@ -117,17 +119,55 @@ def _refuse_infinite(source: Source, values: Any, name: str) -> None:
 
 def read_parquet(source: Source, options: Options) -> NamedTable:
     """Read a Parquet file, a few columns at a time, into one array."""
-    _check_ends(source)
     file: Any = io.BytesIO(source.everything()) if source.compressed else source.path
-    schema = _guarded(source, lambda pl: dict(_scan(pl, file).collect_schema()))
-    if not schema:
-        raise ReadError(source.name, "holds no columns; there is nothing to read")
-    n = _guarded(source, lambda pl: _scan(pl, file).select(pl.len()).collect().item())
+    schema, n = parquet_layout(source, file)
 
     def take(names: list[str]) -> Any:
         return _guarded(source, lambda pl: _scan(pl, file).select(names).collect())
 
     return columns_table(source, options, schema, n, take)
+
+
+def parquet_layout(source: Source, file: Any) -> tuple[dict[str, Any], int]:
+    """Find the types of the columns and the number of rows of a Parquet file, from its end alone."""
+    _check_ends(source)
+    schema = _guarded(source, lambda pl: dict(_scan(pl, file).collect_schema()))
+    if not schema:
+        raise ReadError(source.name, "holds no columns; there is nothing to read")
+    return schema, _guarded(source, lambda pl: _scan(pl, file).select(pl.len()).collect().item())
+
+
+def parquet_rows(source: Source, names: list[str], start: int, stop: int, dtype: str) -> NDArray:
+    """Read some rows of some columns of a Parquet file, as numbers; nothing else of it is decoded."""
+
+    def cast(pl: Any, rows: Any) -> Any:
+        kind = pl.Float32 if dtype == "float32" else pl.Float64
+        return rows.select([pl.col(name).cast(kind) for name in names])
+
+    return _rows(source, start, stop, cast).to_numpy(order="c")
+
+
+def read_parquet_rows(source: Source, options: Options, start: int, stop: int) -> NamedTable:
+    """Read some rows of a Parquet file as a table, as :func:`read_parquet` does all of them."""
+    frame = _rows(source, start, stop, lambda pl, rows: rows)
+    return columns_table(source, options, dict(frame.schema), frame.height, frame.select)
+
+
+def _rows(source: Source, start: int, stop: int, change: Callable[[Any, Any], Any]) -> Any:
+    """Read some rows after a change of what is read; only the row groups that hold them are looked at."""
+    frame = _guarded(source, lambda pl: change(pl, _scan(pl, source.path).slice(start, stop - start)).collect())
+    if frame.height != stop - start:
+        raise ReadError(source.name, f"holds {frame.height:,} rows here, where {stop - start:,} were announced")
+    return frame
+
+
+def parquet_names(source: Source, options: Options, schema: dict[str, Any]) -> int | None:
+    """Find the column of a Parquet file that names the rows, by those of the first rows; None if there is none."""
+    names, asked = _names(source, options, {name: role_of_type(dtype) for name, dtype in schema.items()})
+    if names is None:
+        return None
+    first = _guarded(source, lambda pl: _scan(pl, source.path).select(names).head(_FIRST_ROWS).collect())
+    return None if row_names(_as_words(first[names]), asked, names, []) is None else list(schema).index(names)
 
 
 def _check_ends(source: Source) -> None:

@@ -117,7 +117,7 @@ def read(
 
 
 def _read_one(path: str | os.PathLike, format: str, options: Options) -> NamedTable:
-    source, options = _open(path, options)
+    source, options = open_source(path, options)
     name = detect_format(source) if format == "auto" else format
     work = reader(name)
     if source.is_folder and name not in ("text", "images"):
@@ -128,7 +128,7 @@ def _read_one(path: str | os.PathLike, format: str, options: Options) -> NamedTa
         raise source.failure(error) from None
 
 
-def _open(path: str | os.PathLike, options: Options) -> tuple[Source, Options]:
+def open_source(path: str | os.PathLike, options: Options) -> tuple[Source, Options]:
     """Open the source, and note the member of an archive that the path may name."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be the path of a local file, got {type(path).__name__}")

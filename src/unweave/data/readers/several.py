@@ -32,9 +32,16 @@ def every_path(path: Any) -> list[Any]:
 
 def stack(tables: list[NamedTable]) -> NamedTable:
     """Put tables one below the other; ReadError names the columns that a later one lacks or has beyond the first."""
-    first = tables[0]
     if len(tables) == 1:
-        return first
+        return tables[0]
+    whole = joined(tables)
+    note = f"{len(tables)} files of the same columns became one table of {whole.shape[0]:,} rows: {_listed(tables)}"
+    return whole.with_(notes=[note, *whole.notes], source=f"{whole.source}, …")
+
+
+def joined(tables: list[NamedTable]) -> NamedTable:
+    """Put pieces of one table one below the other; ReadError as :func:`stack`."""
+    first = tables[0]
     for table in tables:
         if table.sparse or table.kind != "table":
             raise ReadError(
@@ -43,14 +50,12 @@ def stack(tables: list[NamedTable]) -> NamedTable:
                 f"{table.kind!r}; put its lines into one file, or texts into one folder",
             )
         _check_columns(first, table)
-    n = sum(table.shape[0] for table in tables)
-    notes = [f"{len(tables)} files of the same columns became one table of {n:,} rows: {_listed(tables)}"]
-    notes += list(dict.fromkeys(note for table in tables for note in table.notes))
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
     rows = None
     if all(table.rows is not None for table in tables):
         rows = [name for table in tables for name in table.rows or []]
     missing = "nan" if any(table.missing for table in tables) else None
-    return first.with_(X=_below(tables), rows=rows, missing=missing, notes=notes, source=f"{first.source}, …")
+    return first.with_(X=_below(tables), rows=rows, missing=missing, notes=notes)
 
 
 def _listed(tables: list[NamedTable]) -> str:

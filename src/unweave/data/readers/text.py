@@ -97,6 +97,7 @@ def count(batches: Iterable[tx.Batch], names: list[str] | None, options: Options
     cutting = tx.Cutting(digits=False, encoding=encoding, advice="")
     counter = tx.Counter(cutting, tx.Lexicon(tx.stop_words(options.stop_words), None), (1, 1))
     parts, tally, n = tx.survey(counter, batches, keep=True)
+    tx.need_documents(n)
     if not (tally.documents >= options.min_documents).any():
         raise ValueError(_nothing_left(counter, n, options))
     limits = tx.Limits(min_df=options.min_documents, max_df=n, max_words=options.max_words)

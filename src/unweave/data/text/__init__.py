@@ -30,6 +30,7 @@ from unweave.data.text.vocabulary import (
     choose,
     columns_of,
     given_vocabulary,
+    need_documents,
     numbered,
     survey,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "choose",
     "columns_of",
     "given_vocabulary",
+    "need_documents",
     "numbered",
     "survey",
     "check_options",

@@ -67,10 +67,13 @@ def survey(counter: Counter, batches: Iterable[Batch], keep: bool) -> tuple[list
         if keep:
             parts.append(rows)
     size = counter.count_of_terms
-    tally = Tally(tally.documents[:size], tally.totals[:size])
+    return parts, Tally(tally.documents[:size], tally.totals[:size]), n
+
+
+def need_documents(n: int) -> None:
+    """Raise ValueError if there is none."""
     if n == 0:
         raise ValueError("there is no document; give at least one")
-    return parts, tally, n
 
 
 def documents_asked(value, name: str, n: int, rounded: Callable[[float], float]) -> int:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from numpy.typing import NDArray
+
 from unweave.data.arguments import number
 from unweave.data.table import check_table
 from unweave.explain.parts.base import NonNegativeModel
+from unweave.factorization.base import Coder
+from unweave.objectives import Objective
 from unweave.penalties import Both, ElasticNet, NonNegative
 from unweave.solve.problem import Problem
 
@@ -102,9 +108,8 @@ class NMF(NonNegativeModel):
         refuse_negative(objective)
         return super()._fit_objective(objective, learned)
 
-    def _codes(self, objective):
-        refuse_negative(objective)
-        return super()._codes(objective)
+    def _coder(self):
+        return OfParts(super()._coder())
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows, which must not be negative either; see :class:`unweave.Factorization`."""
@@ -124,7 +129,25 @@ def _side(strength: float, ratio: float):
 
 
 def refuse_negative(objective) -> None:
-    """Raise if a table has a negative entry."""
-    for _, _, table in objective.blocks():
-        if min(table.X.shape) and table.X.min() < 0:
-            raise ValueError(NEGATIVE)
+    """Raise if a table has a negative entry; blocks have been looked at."""
+    if objective.in_blocks and objective.totals.least < 0:
+        raise ValueError(NEGATIVE)
+    if not objective.in_blocks:
+        refused_negative(objective)
+
+
+def refused_negative(table):
+    """The table itself, unless it has a negative entry."""
+    if min(table.X.shape) and table.X.min() < 0:
+        raise ValueError(NEGATIVE)
+    return table
+
+
+@dataclass(frozen=True)
+class OfParts:
+    """Codes of rows in memory that must not be negative."""
+
+    coder: Coder
+
+    def __call__(self, rows: Objective) -> NDArray:
+        return self.coder(refused_negative(rows))

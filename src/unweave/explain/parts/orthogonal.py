@@ -142,14 +142,24 @@ class OrthogonalNMF(NonNegativeModel):
             self.certificate_ = certify.eckart_young(objective, self._sentence, self.objective_)
         return self.certificate_
 
-    def _codes(self, objective) -> NDArray:
-        """The nearest half-line of every row and how far along it; on the other side the projections on all lines."""
-        Z = self._full_components.astype(objective.dtype, copy=False)
+    def _coder(self):
+        return AlongLines(self._full_components, self.side)
+
+
+@dataclass(frozen=True)
+class AlongLines:
+    """The nearest half-line of every row in memory and how far along it; for components the projections on all."""
+
+    lines: NDArray
+    side: str
+
+    def __call__(self, rows: Objective) -> NDArray:
+        Z = self.lines.astype(rows.dtype, copy=False)
         if self.side == "components":
-            return objective.rows_given(Z).cross
+            return rows.rows_given(Z).cross
         lengths = np.sqrt(np.einsum("ij,ij->i", Z, Z, dtype=np.float64))
-        along = nearest_line(objective.rows_given(unit_rows(Z)).cross)
-        return (along / np.where(lengths > 0, lengths, 1)).astype(objective.dtype)
+        along = nearest_line(rows.rows_given(unit_rows(Z)).cross)
+        return (along / np.where(lengths > 0, lengths, 1)).astype(rows.dtype)
 
 
 @dataclass

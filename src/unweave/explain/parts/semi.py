@@ -11,6 +11,7 @@ from unweave.explain.parts.base import NonNegativeModel, group_labels, indicator
 from unweave.losses import get_loss
 from unweave.penalties import Free, NonNegative
 from unweave.solve.alternate import Alternate, Extrapolated, half_step, transform_effort
+from unweave.solve.in_blocks import AheadInBlocks, InBlocks, VisitAhead
 from unweave.solve.plan import Plan, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
@@ -95,15 +96,15 @@ class SemiNMF(NonNegativeModel):
         return Problem(self._number(), loss, NonNegative(), Free(), offset=mixed)
 
     def _plan(self, objective, problem, rng):
-        from_groups = objective.squared and objective.complete and not objective.in_blocks
+        from_groups = objective.squared and objective.complete
         if not (from_groups and isinstance(self.init, str) and self.init == "auto"):
             return look_ahead(*super()._plan(objective, problem, rng))
-        k = problem.n_components
-        labels = group_labels(objective.X, min(k, objective.shape[0]), rng)
-        U = indicator(labels, k, objective.dtype)
+        k, some = problem.n_components, objective.standing()
+        labels = group_labels(some.X, min(k, some.shape[0]), rng)
+        U = indicator(labels, k, some.dtype)
         sizes = np.maximum(U.sum(axis=0, dtype=np.float64), 1)
-        Z = (objective.columns_given(U).cross / sizes).T
-        plan, scheme, state = make_plan(objective, problem, self.solver, (U, Z), rng)
+        Z = (some.columns_given(U).cross / sizes).T
+        plan, scheme, state = make_plan(objective, problem, self.solver, Z if objective.in_blocks else (U, Z), rng)
         plan.start = "k-means"
         plan.reasons.append(
             "start: codes of one cluster each are allowed, so the fit begins at the best of these found"
@@ -134,12 +135,32 @@ class FreeComponentsExtrapolated(Extrapolated):
         return new + new.dtype.type(beta) * (new - former)
 
 
+class _ExactAhead(VisitAhead):
+    """The visit of :class:`FreeComponentsInBlocks`: codes are found exactly as long as that is cheap."""
+
+    def effort(self, block, U):
+        return super().effort(block, U) if U.shape[1] > _EXACT else replace(transform_effort(U.dtype), sweeps=_SWEEPS)
+
+
+class FreeComponentsInBlocks(AheadInBlocks):
+    """:class:`FreeComponentsExtrapolated` on a table in blocks, one visit an iteration."""
+
+    def _visit(self):
+        return _ExactAhead(self.problem, self.left, self.sums)
+
+    def carry_components(self, new, former, beta):
+        return new + new.dtype.type(beta) * (new - former)
+
+
 def look_ahead(plan: Plan, scheme: FactorScheme, state: dict) -> tuple[Plan, FactorScheme, dict]:
     """The plan with an extrapolated scheme, where both halves are those of semi-NMF on a table fully observed."""
-    if type(scheme) is not Alternate or not scheme.objective.complete:
+    if not (type(scheme) is Alternate or type(scheme) is InBlocks) or not scheme.objective.complete:
         return plan, scheme, state
     if not (isinstance(scheme.left, Coordinate) and type(scheme.right) is LeastSquares):
         return plan, scheme, state
-    ahead = FreeComponentsExtrapolated(scheme.objective, scheme.problem, scheme.left, scheme.right)
     plan.solver = "alternating half-steps that look ahead (extrapolated)"
+    if isinstance(scheme, InBlocks):
+        blocked = FreeComponentsInBlocks(scheme.objective, scheme.problem, scheme.left, scheme.right)
+        return plan, blocked, blocked.from_state(state)
+    ahead = FreeComponentsExtrapolated(scheme.objective, scheme.problem, scheme.left, scheme.right)
     return plan, ahead, ahead.start(state["codes"], state["components"])

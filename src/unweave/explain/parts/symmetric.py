@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.table import Table
+from unweave.data.table import Table, refuse_blocks
 from unweave.explain.parts.base import NonNegativeModel
 from unweave.kernels.nonneg import symmetric_dense_range, symmetric_sparse_range
 from unweave.linalg.products import gram
@@ -148,6 +148,7 @@ class SymmetricNMF(NonNegativeModel):
     def certify(self, X):
         """The Eckart–Young certificate of the similarities the model was fitted to, at whatever cost."""
         check_is_fitted(self)
+        refuse_blocks(self, X)
         with single_blas():
             objective = similarity(reopen_table(self, X, self.missing, self._learned))
             codes, components = self.codes_, self._full_components

@@ -24,6 +24,7 @@ from unweave.explain.search.index import (
     unit_rows,
     unknown_words,
 )
+from unweave.explain.text.in_blocks import TextBlocks, tables_of
 from unweave.explain.text.vectorizers import check_saveable, counted, is_texts, ready_vectorizer, vectorizer_terms
 from unweave.linalg.scores import top_columns
 from unweave.penalties import Free, Orthonormal
@@ -134,7 +135,7 @@ class LSA(TruncatedSVD):
             return X
         if vectorizer is None:
             raise ValueError("X holds texts: give a vectorizer (LSA(vectorizer=TfidfVectorizer())), or a table")
-        return vectorizer.transform(X)
+        return tables_of(vectorizer, X, None) if isinstance(X, TextBlocks) else vectorizer.transform(X)
 
     def _shown(self, X):
         return counted(self, X, getattr(self, "vectorizer_", None))

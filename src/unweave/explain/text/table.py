@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data import text as tx
 from unweave.data.named import NamedTable
+from unweave.explain.text.in_blocks import TermTally, TextBlocks, as_it_is, tables_of, tallied
 from unweave.factorization.model import Model
+from unweave.factorization.run import fitting
+from unweave.scale.visits import Loader, visits_now
 from unweave.solve.progress import warn_user
 
 
@@ -24,6 +28,7 @@ class TextTable(TransformerMixin, BaseEstimator):
     else parts words. With the defaults the counts are those of scikit-learn's CountVectorizer, several times as fast.
     Documents are streamed: `fit` holds some megabytes of them at a time and the words met so far, and the answer
     does not depend on the number of threads. Use it before any model of topics; ``as_table`` hands the words on.
+    :class:`unweave.TextBlocks` are documents in blocks, which a cluster may count.
     Documents that are lists of words already (tokens) are counted as they are: `lowercase`, `min_length` and `marks`
     say how texts are cut, so they do not touch them; stop words, the stemmer and the limits do.
 
@@ -138,29 +143,36 @@ class TextTable(TransformerMixin, BaseEstimator):
         self.errors = errors
         self.dtype = dtype
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Learn the words, holding no counts.
 
         Parameters
         ----------
-        X : iterable of documents, list of lists of words, or what :func:`unweave.read` gave of a bag of words
+        X : iterable of documents, list of lists of words, what :func:`unweave.read` gave of a bag of words, TextBlocks
             See `input`; an iterator is read once.
         y : ignored
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers count the words of blocks.
         """
-        self._fit(X, keep=False)
+        with fitting(self, client):
+            self._fit(X, keep=False)
         return self
 
     def fit_transform(self, X, y=None):
-        """Learn the words and count them, in one pass."""
+        """Learn the words and count them, in one pass (two for blocks)."""
+        if isinstance(X, TextBlocks):
+            return self.fit(X).transform(X)
         return self._weighed(self._fit(X, keep=True))
 
     def transform(self, X):
         """Documents × ``words_``; other words are passed over, a document without any is a row of zeros.
 
-        A CSR array, or with smoothing a dense one.
+        A CSR array, or with smoothing a dense one; of blocks a sequence of these, each made when it is asked for.
         """
         known = self._known()
         tx.check_options(self)
+        if isinstance(X, TextBlocks):
+            return tables_of(self, X, list(self.words_))
         if isinstance(X, NamedTable) or tx.is_tokens(X):
             counted = self._counted(X)
             return self._weighed(counted.select(tx.columns_of(known, counted.terms), len(known)))
@@ -172,7 +184,12 @@ class TextTable(TransformerMixin, BaseEstimator):
         return self._weighed(tx.lay_out(tx.renamed(parts, columns), len(known), self.dtype))
 
     def as_table(self, X, rows: list[str] | None = None) -> NamedTable:
-        """`transform` with the words as names of columns, which models keep: ``LDA(10).fit(table.as_table(X))``."""
+        """`transform` with the words as names of columns, which models keep: ``LDA(10).fit(table.as_table(X))``.
+
+        The tables of blocks have the names already.
+        """
+        if isinstance(X, TextBlocks):
+            return self.transform(X)
         kind = "counts" if self.weights == "counts" else "table"
         return NamedTable(self.transform(X), rows, list(self.words_), kind=kind)
 
@@ -220,16 +237,36 @@ class TextTable(TransformerMixin, BaseEstimator):
     def _fit(self, X, keep: bool) -> Any:
         """The words of X; the counts too if they are to be kept."""
         tx.check_options(self)
+        if isinstance(X, TextBlocks):
+            return self._fit_blocks(X)
         counted = isinstance(X, NamedTable) or tx.is_tokens(X)
         return self._fit_counted(X) if counted else self._fit_documents(X, keep)
 
     def _fit_documents(self, X, keep: bool) -> Any:
         counter = self._counter(tx.Lexicon(*self._rules()))
         parts, tally, n = tx.survey(counter, tx.documents_of(X, self.input, self.encoding), keep)
+        tx.need_documents(n)
         if self.vocabulary is None and not tally.documents.any():
             raise ValueError(counter.nothing())
         columns = self._choose(tally, n, counter.texts)
         return tx.lay_out(tx.renamed(parts, columns), len(self.words_), self.dtype) if keep else None
+
+    def _fit_blocks(self, X: TextBlocks) -> None:
+        """Count the terms of every block in one visit, and choose among them."""
+        loader = Loader(X.blocks, partial(tallied, clone(self)._tally))
+        tally: TermTally = visits_now().each(loader, as_it_is)[0]
+        self._choose(
+            tx.Tally(tally.documents, tally.totals), tally.n, lambda numbers: [tally.terms[i] for i in numbers]
+        )
+
+    def _tally(self, X) -> TermTally:
+        """Count the terms of one block of documents."""
+        if isinstance(X, NamedTable) or tx.is_tokens(X):
+            counted = self._counted(X)
+            return TermTally(counted.X.shape[0], counted.terms, counted.documents, counted.totals)
+        counter = self._counter(tx.Lexicon(*self._rules()))
+        _, tally, n = tx.survey(counter, tx.documents_of(X, self.input, self.encoding), keep=False)
+        return TermTally(n, counter.texts(range(len(tally.documents))), tally.documents, tally.totals)
 
     def _fit_counted(self, X) -> Any:
         counted = self._counted(X)
@@ -251,8 +288,7 @@ class TextTable(TransformerMixin, BaseEstimator):
 
     def _choose(self, tally: tx.Tally, n: int, texts: tx.Texts) -> NDArray[np.int32]:
         """Settle the words; the column of each term, -1 if it has none."""
-        if n == 0:
-            raise ValueError("there is no document; give at least one")
+        tx.need_documents(n)
         columns = np.full(len(tally.documents), -1, np.int32)
         if self.vocabulary is None:
             limits = tx.Limits(self.min_df, self.max_df, self.min_count, self.max_words)

@@ -14,16 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.named import NamedTable
 from unweave.data.text import is_tokens
+from unweave.explain.text.in_blocks import TextBlocks, tables_of
+from unweave.explain.text.table import TextTable
 
 
 def is_texts(X) -> bool:
-    """Whether X is a list of texts (or a series, or an array of them), or of lists of words, and not a table.
+    """Whether X is a list of texts (or a series, or an array of them), of lists of words, or blocks of such; no table.
 
     >>> is_texts(["one text", "another"]), is_texts([["two", "words"]]), is_texts([[1, 2]]), is_texts([])
     (True, True, False, False)
     """
     if isinstance(X, str):
         raise TypeError("X is one text: give a list of texts")
+    if isinstance(X, TextBlocks):
+        return True
     listed = isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1
     return listed and len(X) > 0 and (isinstance(next(iter(X)), str) or is_tokens(X))
 
@@ -40,8 +44,11 @@ def check_saveable(model) -> None:
             )
 
 
-def ready_vectorizer(vectorizer, texts: Sequence[str] | None):
-    """The vectoriser itself if it is fitted, otherwise a copy that is fitted to the texts."""
+def ready_vectorizer(vectorizer, texts: Sequence[str] | TextBlocks | None, client=None):
+    """The vectoriser itself if it is fitted, otherwise a copy that is fitted to the texts.
+
+    The workers of `client` count the words of blocks, where the vectoriser is a :class:`unweave.TextTable`.
+    """
     if not callable(getattr(vectorizer, "transform", None)):
         raise TypeError(f"vectorizer must have a method transform (TfidfVectorizer(), say), got {vectorizer!r}")
     try:
@@ -50,8 +57,16 @@ def ready_vectorizer(vectorizer, texts: Sequence[str] | None):
     except NotFittedError:
         if texts is None:
             raise ValueError("vectorizer is not fitted: fit it first, or give the texts themselves to fit") from None
-        return clone(vectorizer).fit(texts)
+        return _fitted(clone(vectorizer), texts, client)
     return vectorizer
+
+
+def _fitted(vectorizer, texts, client):
+    if not isinstance(texts, TextBlocks):
+        return vectorizer.fit(texts)
+    if isinstance(vectorizer, TextTable):
+        return vectorizer.fit(texts, client=client)
+    return vectorizer.fit(texts.documents())  # those of other libraries go through documents one by one
 
 
 def vectorizer_terms(vectorizer, n_columns: int) -> NDArray | None:
@@ -71,7 +86,7 @@ def takes_texts(fit: Callable) -> Callable:
     def read(self, X, *args, **more):
         vectorizer = self.vectorizer
         if vectorizer is not None and is_texts(X):
-            vectorizer = ready_vectorizer(vectorizer, X)
+            vectorizer = ready_vectorizer(vectorizer, X, more.get("client"))
         found = fit(self, counted(self, X, vectorizer), *args, **more)
         self.vectorizer_ = vectorizer
         return found
@@ -88,6 +103,9 @@ def counted(model: Any, X, vectorizer: Any):
         raise ValueError(
             f"X holds texts: give {name}(vectorizer=TextTable(stop_words='english')), or the table that it makes"
         )
+    if isinstance(X, TextBlocks):
+        known = vectorizer.get_feature_names_out() if hasattr(vectorizer, "get_feature_names_out") else None
+        return tables_of(vectorizer, X, None if known is None else [str(name) for name in known])
     table = sp.csr_array(vectorizer.transform(X))
     names = vectorizer_terms(vectorizer, table.shape[1])
     return NamedTable(table, columns=None if names is None else [str(name) for name in names], kind="counts")

@@ -164,10 +164,13 @@ def _need_countable(X: sp.csr_array, name: str) -> None:
         raise ValueError(f"{name}: {largest:.3g} as the largest number is no count of words: rescale X{wider}")
 
 
+NO_WORDS = "X holds no words: every count is zero; give at least one document that is not empty"
+
+
 def need_words(X: sp.csr_array) -> None:
     """Raise if there is nothing to learn from."""
     if not X.nnz or not X.data.any():
-        raise ValueError("X holds no words: every count is zero; give at least one document that is not empty")
+        raise ValueError(NO_WORDS)
 
 
 def check_topics(model, looked_at: bool) -> None:

@@ -32,11 +32,11 @@ from unweave.solve.iterate import Loop
 from unweave.solve.scheme import State
 
 LEARN_FROM, LEARN_EVERY = 5, 5  # sweeps: priors learned from a start that means nothing would be thrown far off
-_STEPS = 2  # of the fixed point each time
+STEPS = 2  # of the fixed point each time
 _PASSES = 2  # over a document in a sweep; the second finds its words in cache
 _LANES = 8  # topics are padded to whole SIMD registers: the rest of 20 topics took as long as 16 of them
 # Share of the last change that is added to the next (set on AP and part of 20 Newsgroups: 60 sweeps do what 200 did).
-_AHEAD = 0.9
+AHEAD = 0.9
 _WIDELY, _SPLIT = 12, 6  # sweeps with twice the topics at the start and in a repair
 
 
@@ -76,7 +76,7 @@ def ahead(state: State) -> State:
     for name in ("words", "documents"):
         here, former = state[name], state["former_" + name]
         step = here - former
-        step *= here.dtype.type(_AHEAD)
+        step *= here.dtype.type(AHEAD)
         step += here
         moved[name] = np.maximum(step, 0, out=step)
     return {**state, **moved}
@@ -194,7 +194,7 @@ def learn_priors(
 ) -> State:
     """Learn the priors of a state from the counts of documents and of words by topic."""
     alpha, eta = state["alpha"], state["eta"]
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         alpha = learn_alpha(alpha, documents, lengths, sums) if learn[0] else alpha
         eta = learn_eta(eta, words, sums) if learn[1] else eta
     return {**state, "alpha": alpha, "eta": eta}

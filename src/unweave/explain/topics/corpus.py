@@ -46,9 +46,14 @@ class Corpus:
         bounds = np.unique(np.concatenate([[0], ends, [n]]))
         for start, stop in pairwise(bounds):
             lo, hi = self.indptr[start], self.indptr[stop]
-            words, self.local[lo:hi] = np.unique(X.indices[lo:hi], return_inverse=True)
+            words, self.local[lo:hi] = _distinct(X.indices[lo:hi], X.shape[1])
             self.blocks.append((int(start), int(stop)))
             self.words.append(words.astype(np.int32))
+
+    @property
+    def total(self) -> float:
+        """How many words there are."""
+        return self.lengths.sum()
 
     def gather(self, work: Work, width: int | None = None) -> NDArray:
         """Run `work` on every block; the sum of the shares (words × topics), added in the order of the blocks.
@@ -76,6 +81,21 @@ class Corpus:
                 total[names[lo:hi]] += share[lo:hi]
 
         run(task, len(total), _ROWS)
+
+
+def _distinct(indices: NDArray, n_words: int) -> tuple[NDArray, NDArray]:
+    """Return what ``np.unique(indices, return_inverse=True)`` does; without sorting where words occur often.
+
+    >>> [a.tolist() for a in _distinct(np.array([7, 2, 7]), 9)]
+    [[2, 7], [1, 0, 1]]
+    """
+    if n_words > 8 * len(indices):
+        return np.unique(indices, return_inverse=True)
+    seen = np.zeros(n_words, bool)
+    seen[indices] = True
+    words, place = np.flatnonzero(seen), np.empty(n_words, np.int32)
+    place[words] = np.arange(len(words), dtype=np.int32)
+    return words, place[indices]
 
 
 class TopicScheme(Scheme):

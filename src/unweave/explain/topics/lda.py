@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -9,18 +12,30 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import generator, number, whole
-from unweave.data.table import check_table
+from unweave.data.table import block_type, check_table, is_blocks
 from unweave.explain.text.vectorizers import ready_vectorizer, takes_texts
-from unweave.explain.topics.base import Topics, counts_of, need_words
+from unweave.explain.topics.base import NO_WORDS, Topics, counts_of, need_words
 from unweave.explain.topics.collapsed import Collapsed, smoothed
 from unweave.explain.topics.corpus import Corpus, TopicScheme, sample_documents
 from unweave.explain.topics.gibbs import Averaged, Gibbs, may_be_drawn
+from unweave.explain.topics.in_blocks import (
+    CollapsedBlocks,
+    Counts,
+    OnlineBlocks,
+    entries_of,
+    fold_in_blocks,
+    likelihood_of_block,
+    mixtures_of_block,
+    open_counts,
+)
 from unweave.explain.topics.measures import log_sum, mixtures
 from unweave.explain.topics.priors import ALPHA, ETA, seed_counts
 from unweave.explain.topics.variational import Batch, Online, learn_batch, prior_of, warm_start
 from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.parallel import single_blas
+from unweave.scale.door import as_blocks
+from unweave.scale.rows import answers_of_blocks
 from unweave.select.auto import chooses
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
@@ -83,8 +98,8 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         The priors used at the end.
     topic_shares_ : array (k,)
         Of all words of the training documents.
-    codes_ : array (documents, k)
-        θ of the training documents.
+    codes_ : array (documents, k), or None
+        θ of the training documents; none are kept of documents that came in blocks (`transform` finds them).
     objective_ : float
         Minus the log-likelihood of the words under ``codes_`` and ``topics_``, −Σ x log(θφ), whatever the inference;
         ``history_`` has what the method itself watches.
@@ -106,6 +121,8 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Blei, Ng and Jordan (2003), Latent Dirichlet allocation. Asuncion, Welling, Smyth and Teh (2009), On smoothing and
     inference for topic models. Wallach, Mimno and McCallum (2009), Rethinking LDA: why priors matter.
     """
+
+    codes_: NDArray | None
 
     def __init__(
         self,
@@ -146,16 +163,22 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @takes_texts
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Learn the topics.
 
         Parameters
         ----------
-        X : sparse matrix, array, data frame or NamedTable
-            Counts of words, one document per row; whole numbers for ``inference="gibbs"``.
+        X : sparse matrix, array, data frame or NamedTable, or sequence of row blocks
+            Counts of words, one document per row; whole numbers for ``inference="gibbs"``. Blocks need
+            ``inference="collapsed"`` (as "auto" is then) or "online".
         y : ignored
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
-        with fitting(self):
+        with fitting(self, client):
+            X = as_blocks(X)
+            if is_blocks(X):
+                return self._fit_blocks(X)
             X = counts_of(check_table(self, X, None, reset=True), "LDA")
             need_words(X)
             run, corpus = Run(self, X), Corpus(X, self._size())
@@ -163,11 +186,45 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             state = run.through(scheme, self._plan(corpus, scheme))
             self._publish(scheme.topics(state), state["alpha"], state["eta"])
             codes = scheme.mixtures(state)
-            self.codes_ = self._fold_in(X) if codes is None else codes
-            self.topic_shares_ = corpus.lengths @ self.codes_ / corpus.lengths.sum()
+            codes = self._fold_in(X) if codes is None else codes
+            self.codes_ = codes
+            self.topic_shares_ = corpus.lengths @ codes / corpus.lengths.sum()
             self._stream = {}
-            run.close(-log_sum(self.codes_.astype(np.float64), np.maximum(self.topics_, 1e-30), X))
+            run.close(-log_sum(codes.astype(np.float64), np.maximum(self.topics_, 1e-30), X))
         return self
+
+    def _fit_blocks(self, X) -> LDA:
+        """Learn the topics of documents in blocks; no mixtures are kept."""
+        name = self._name()
+        if name not in ("collapsed", "online"):
+            raise ValueError(
+                f"inference={name!r} needs X as one table in memory, not as a sequence of blocks: 'collapsed' and "
+                "'online' take blocks, or stack them (scipy.sparse.vstack)"
+            )
+        side = open_counts(self, X)
+        if not side.notes["total"]:
+            raise ValueError(NO_WORDS)
+        limit = _SCHEMES[name].sweeps if self.max_iter is None else None
+        run, counts = Run(self, side.digest, max_iter=limit), Counts(side, self._size())
+        alpha, eta = self._priors()
+        learn = isinstance(self.alpha, str), isinstance(self.eta, str)
+        seeds = self._seeds(sp.csr_array(counts.words[None].astype(counts.dtype)))
+        scheme: TopicScheme
+        if name == "online":
+            size = whole(self.batch_size, "batch_size", 1)
+            scheme = OnlineBlocks(counts, alpha, eta, learn, size, *self._rates(), seeds)
+        else:
+            scheme = CollapsedBlocks(counts, alpha, eta, learn, seeds)
+        state = run.through(scheme, self._plan(counts, scheme))
+        self._publish(scheme.topics(state), state["alpha"], state["eta"])
+        words, likelihood = fold_in_blocks(side, self.topics_, self.alpha_, _REPEATS, _TOL)
+        self.codes_, self._stream = None, {}
+        self.topic_shares_ = words / words.sum()
+        run.close(-likelihood)
+        return self
+
+    def _cost_family(self, complete):
+        return "topics-online" if self.inference == "online" else "topics"
 
     def _size(self) -> int:
         return self._number()
@@ -225,7 +282,7 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             raise ValueError(f"eta={self.eta!r} is not known; use 'auto' or a positive number")
         return alpha, ETA if isinstance(self.eta, str) else number(self.eta, "eta", 1e-12)
 
-    def _plan(self, corpus: Corpus, scheme: TopicScheme) -> Plan:
+    def _plan(self, corpus: Corpus | Counts, scheme: TopicScheme) -> Plan:
         n, m = corpus.shape
         why = ["as asked"]
         if self.inference == "auto":
@@ -234,10 +291,12 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             why.append(f"the first {len(self.seed_words)} topics grow from seed words")
         if isinstance(self.alpha, str):
             why.append("alpha is learned, one number for each topic")
-        what = f"{n}×{m} counts, {corpus.lengths.sum():.6g} words, as mixtures of {corpus.k} topics"
-        return Plan(
-            what, scheme.title, "", "", "twice the topics, words dealt out at random, those most alike merged", why
-        )
+        what = f"{n}×{m} counts, {corpus.total:.6g} words, as mixtures of {corpus.k} topics"
+        start = "twice the topics, words dealt out at random, those most alike merged"
+        if isinstance(corpus, Counts):
+            why.append(f"documents come in {len(corpus.side.load)} blocks: a sweep reads each once")
+            start += ", for a sample of the documents"
+        return Plan(what, scheme.title, "", "", start, why)
 
     def _publish(self, topics: NDArray, alpha: NDArray, eta: float) -> None:
         self.topics_ = self.components_ = topics
@@ -262,7 +321,23 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Find θ of every document with the topics fixed, each on its own; an empty document gets the prior."""
         check_is_fitted(self)
         with single_blas():
+            X = as_blocks(self._read(X))
+            if is_blocks(X):
+                return np.concatenate(list(self._mixtures_of_blocks(X)))
             return self._fold_in(self._counts(X))
+
+    def _mixtures_of_blocks(self, X) -> Iterator[NDArray]:
+        return self._asked_of_blocks(X, mixtures_of_block)
+
+    def _score_of_blocks(self, X) -> float:
+        likelihood, words = np.sum(list(self._asked_of_blocks(X, likelihood_of_block)), axis=0)
+        if not words:
+            raise ValueError(NO_WORDS)
+        return float(likelihood / words)
+
+    def _asked_of_blocks(self, X, task) -> Iterator:
+        told = np.maximum(self.topics_, 1e-30), self.alpha_, _REPEATS, _TOL
+        return answers_of_blocks(self, X, None, block_type(X), partial(entries_of, "LDA"), task, told)
 
     def _fold_in(self, X: sp.csr_array) -> NDArray:
         return mixtures(X, np.maximum(self.topics_, 1e-30), self.alpha_, _REPEATS, _TOL)
@@ -271,6 +346,9 @@ class LDA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Compute the mean log-probability of a word of X under the mixtures that fit it best: higher is better."""
         check_is_fitted(self)
         with single_blas():
+            X = self._read(X)
+            if is_blocks(X):
+                return self._score_of_blocks(X)
             X = self._counts(X)
             need_words(X)
             theta = self._fold_in(X).astype(np.float64)
@@ -342,7 +420,8 @@ def _publish_stream(model: LDA, batch: Corpus, objective: float) -> None:
 def _add_shares(model: LDA, batch: Corpus) -> None:
     """Average the shares of the topics over all words so far, each batch as its own topics explained it."""
     stream, here = model._stream, float(batch.lengths.sum())
-    mass = stream["mass"] + here
-    shares = (stream["mass"] * stream["shares"] + batch.lengths @ model.codes_) / mass
+    mass, codes = stream["mass"] + here, model.codes_
+    assert codes is not None
+    shares = (stream["mass"] * stream["shares"] + batch.lengths @ codes) / mass
     model.topic_shares_ = shares
     model._stream = {**stream, "mass": mass, "shares": shares}

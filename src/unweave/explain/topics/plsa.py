@@ -87,6 +87,8 @@ class PLSA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Hofmann (1999), Probabilistic latent semantic indexing. Gaussier and Goutte (2005), Relation between PLSA and NMF.
     """
 
+    _takes_cluster = False
+
     def __init__(
         self,
         n_components=10,
@@ -112,9 +114,9 @@ class PLSA(Topics, Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @takes_texts
     @chooses
-    def fit(self, X, y=None):
-        """Learn the topics from counts of words, one document per row."""
-        with fitting(self):
+    def fit(self, X, y=None, *, client=None):
+        """Learn the topics from counts of words, one document per row; `client` is refused: no cluster is used."""
+        with fitting(self, client):
             X = counts_of(check_table(self, X, None, reset=True), "PLSA")
             need_words(X)
             k = self._number()

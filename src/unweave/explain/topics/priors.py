@@ -51,9 +51,20 @@ def learn_alpha(alpha: NDArray, documents: NDArray, lengths: NDArray, sums: Sums
     they would make α many times too large, so n is Poisson about them, unless `sums` says that they are. α_k itself is
     Gamma with its mode at `ALPHA`: few documents neither throw it far off nor let a topic die for ever.
     """
+    return alpha_from(alpha, *alpha_sums(alpha, documents, lengths, sums))
+
+
+def alpha_sums(
+    alpha: NDArray, documents: NDArray, lengths: NDArray, sums: Sums = expected_sums
+) -> tuple[NDArray, float]:
+    """Compute both sums over documents of such a step; those of more documents add up."""
     mass = alpha.sum()
-    below = float((psi(lengths + mass) - psi(mass)).sum())
-    return np.maximum((alpha * sums(documents, alpha) + _WEIGHT) / (below + _WEIGHT / ALPHA), LEAST)
+    return sums(documents, alpha), float((psi(lengths + mass) - psi(mass)).sum())
+
+
+def alpha_from(alpha: NDArray, above: NDArray, below: float) -> NDArray:
+    """Make the step from its sums."""
+    return np.maximum((alpha * above + _WEIGHT) / (below + _WEIGHT / ALPHA), LEAST)
 
 
 def learn_eta(eta: float, words: NDArray, sums: Sums = expected_sums) -> float:

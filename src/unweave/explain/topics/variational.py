@@ -27,7 +27,7 @@ from unweave.kernels.lda import variational_range
 from unweave.solve.iterate import Loop
 from unweave.solve.scheme import State
 
-_WARM, _SAMPLE = 15, 5000  # collapsed sweeps before the first step, and their documents at most
+_WARM, SAMPLE = 15, 5000  # collapsed sweeps before the first step, and their documents at most
 _PASSES, _TOL = 20, 1e-3  # over a document in a step, and the relative change that ends them
 
 
@@ -67,9 +67,16 @@ def warm_start(
 
     From topics that are nearly alike variational inference ends in poor optima; the collapsed update tells them apart.
     """
-    n, k = corpus.shape[0], corpus.k
-    if n > _SAMPLE:
-        corpus = Corpus(corpus.X[np.sort(rng.choice(n, _SAMPLE, replace=False))], k)
+    n = corpus.shape[0]
+    if n > SAMPLE:
+        corpus = Corpus(corpus.X[np.sort(rng.choice(n, SAMPLE, replace=False))], corpus.k)
+    return warm_words(corpus, n, alpha, eta, rng, seeds)
+
+
+def warm_words(
+    corpus: Corpus, n: int, alpha: NDArray, eta: float, rng: np.random.Generator, seeds: NDArray | None = None
+) -> NDArray:
+    """Find the same from some of `n` documents."""
     scheme = Collapsed(corpus, alpha, eta, (False, False), seeds)
     state = stepped(scheme.step, scheme.begin(rng), _WARM)
     return state["words"] * corpus.dtype.type(n / corpus.shape[0]) + prior_of(eta, seeds, corpus.dtype)

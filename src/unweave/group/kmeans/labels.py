@@ -22,9 +22,15 @@ _AT_ONCE = 2**14
 
 
 def nearest(objective: Objective, Z: NDArray) -> tuple[NDArray, NDArray]:
-    """Find the nearest centre of every row and half the squared distance to it, block by block."""
-    labels, losses = zip(*(_nearest_in_memory(block, Z) for _, _, block in objective.blocks()))
+    """Find the nearest centre of every row and half the squared distance to it; blocks are visited once."""
+    if not objective.in_blocks:
+        return _nearest_in_memory(objective, Z)
+    labels, losses = zip(*objective.answers(_nearest_in_block, Z), strict=True)
     return np.concatenate(labels), np.concatenate(losses)
+
+
+def _nearest_in_block(block, Z: NDArray, own):
+    return _nearest_in_memory(block, Z), None
 
 
 def _nearest_in_memory(objective: Objective, Z: NDArray) -> tuple[NDArray, NDArray]:
@@ -87,7 +93,7 @@ def one_hot(labels: NDArray, k: int, dtype) -> sp.csr_array:
 
 
 def all_losses(objective: Objective, Z: NDArray) -> NDArray:
-    """Compute half the squared distance of every row to every centre."""
+    """Compute half the squared distance of every row in memory to every centre."""
     if objective.is_array:
         return _array_losses(objective.X, Z)
     ones = np.ones((objective.shape[0], 1), dtype=objective.dtype)

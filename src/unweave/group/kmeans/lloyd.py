@@ -22,7 +22,7 @@ from unweave.group.kmeans.start import kmeans_plus_plus
 from unweave.kernels.lloyd import move_sums
 from unweave.solve.scheme import Scheme
 
-__all__ = ["CentreScheme", "Lloyd", "Place", "assign"]
+__all__ = ["CentreScheme", "Lloyd", "Place", "add_moves", "assign", "far_shift"]
 
 Place = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (means, former centres) -> the centres that are allowed
 
@@ -30,6 +30,45 @@ _FAR_MEAN = 16.0  # |mean|^2 against the mean squared deviation, beyond which a 
 _CANCELLED = 1e-7  # objective against the sum of squares, below which it is summed from differences
 _SHRUNK = 16.0  # a cluster this much lighter than it was has its sum made from nothing
 _FEW_MOVED = 2000  # moved rows that are added up on one thread, without partial sums
+
+
+def add_moves(
+    X: np.ndarray,
+    weights: np.ndarray,
+    stride: int,
+    old: np.ndarray,
+    new: np.ndarray,
+    sums: np.ndarray,
+    counts: np.ndarray,
+) -> int:
+    """Bring sums and counts of clusters up to date with the labels (old = -1: from nothing); how many changed."""
+    rows = np.flatnonzero(old != new)
+    if len(rows) <= _FEW_MOVED:
+        _add_rows(X, weights, stride, rows, old[rows], new[rows], sums, counts)
+        return len(rows)
+    n, k = len(X), len(counts)
+
+    def part(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        total, count = np.zeros_like(sums), np.zeros(k)
+        move_sums(X, weights, stride, old, new, total, count, start, stop)
+        return total, count
+
+    for total, count in parallel.run(part, n, -(-n // max(1, min(64, n // max(8 * k, 4096))))):
+        sums += total
+        counts += count
+    return len(rows)
+
+
+def far_shift(sample: np.ndarray) -> np.ndarray:
+    """Find what rows like these are best shifted by: their mean where it is far from the origin, else nothing."""
+    rows = sample.astype(np.float64)
+    mean = rows.mean(axis=0)
+    spread = float(((rows - mean) ** 2).sum()) / len(rows)
+    return (np.zeros(len(mean)) if mean @ mean <= _FAR_MEAN * spread else mean).astype(sample.dtype)
+
+
+def _add_rows(X, weights, stride: int, rows: np.ndarray, old, new, sums: np.ndarray, counts: np.ndarray) -> None:
+    move_sums(X[rows], weights[rows] if stride else weights, stride, old, new, sums, counts, 0, len(rows))
 
 
 class CentreScheme(Scheme):
@@ -131,12 +170,9 @@ class Lloyd(CentreScheme):
     def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Shift the rows towards the origin where that is worth while: (the shift, the rows less it)."""
         n, d = X.shape
-        sample = X[:: max(1, n // 4096)].astype(np.float64)  # the shift need not be the mean, only near it
-        mean = sample.mean(axis=0)
-        spread = float(((sample - mean) ** 2).sum()) / len(sample)
-        if mean @ mean <= _FAR_MEAN * spread:
-            return np.zeros(d), X
-        shift = mean.astype(X.dtype)
+        shift = far_shift(X[:: max(1, n // 4096)])  # the shift need not be the mean, only near it
+        if not shift.any():
+            return shift.astype(np.float64), X
         copy = np.empty_like(X)
         parallel.run(
             lambda start, stop: np.subtract(X[start:stop], shift, out=copy[start:stop]), n, chunk_rows(d, 1, 2**16)
@@ -216,27 +252,12 @@ class Lloyd(CentreScheme):
 
     def _move(self, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> int:
         """Bring sums and counts up to date with the labels (old = -1: from nothing); how many changed."""
-        rows = np.flatnonzero(old != new)
-        if len(rows) <= _FEW_MOVED:
-            self._move_rows(rows, old[rows], new[rows], sums, counts)
-            return len(rows)
-        X, (n, d), k = self.X, self.X.shape, self.n_clusters
-
-        def part(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-            total, count = np.zeros((k, d)), np.zeros(k)
-            move_sums(X, self.weights, self.stride, old, new, total, count, start, stop)
-            return total, count
-
-        for total, count in parallel.run(part, n, -(-n // max(1, min(64, n // max(8 * k, 4096))))):
-            sums += total
-            counts += count
-        return len(rows)
+        return add_moves(self.X, self.weights, self.stride, old, new, sums, counts)
 
     def _move_rows(
         self, rows: np.ndarray, old: np.ndarray, new: np.ndarray, sums: np.ndarray, counts: np.ndarray
     ) -> None:
-        weights = self.weights[rows] if self.stride else self.weights
-        move_sums(self.X[rows], weights, self.stride, old, new, sums, counts, 0, len(rows))
+        _add_rows(self.X, self.weights, self.stride, rows, old, new, sums, counts)
 
     def _freshen(self, labels: np.ndarray, sums: np.ndarray, counts: np.ndarray, peak: np.ndarray) -> np.ndarray:
         """Add up from nothing once a cluster has lost most of its weight, since the rounding of what left remains.

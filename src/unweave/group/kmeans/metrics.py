@@ -24,11 +24,16 @@ class Euclidean:
     name = "euclidean"
     free = True  # centres are the means, whatever these are
     ties = False  # rows are often equally near to two centres
+    changes = False  # rows are made other ones, not only looked at
 
     def rows(self, objective: Objective) -> Objective:
         """Make the table ready for Lloyd."""
-        _check_range(objective)
+        self.check(objective)
         return objective
+
+    def check(self, objective: Objective) -> None:
+        """Raise where rows are none that this metric takes."""
+        _check_range(objective)
 
     def check_centres(self, centres: NDArray) -> NDArray:
         """Check given centres, and write them as this metric knows them."""
@@ -48,6 +53,10 @@ class Cosine(Euclidean):
 
     name = "cosine"
     free = False
+    changes = True
+
+    def check(self, objective: Objective) -> None:
+        """Find nothing to say of rows that were made ready."""
 
     def rows(self, objective: Objective) -> Objective:
         """Bring rows to length one; a row of zeros has no direction and raises."""
@@ -88,11 +97,10 @@ class Hamming(Euclidean):
     free = False
     ties = True
 
-    def rows(self, objective: Objective) -> Objective:
+    def check(self, objective: Objective) -> None:
         values = stored(objective.X)
         if not ((values == 0) | (values == 1)).all():
             raise ValueError("metric='hamming' needs a table of zeros and ones (or True and False)")
-        return objective
 
     def check_centres(self, centres: NDArray) -> NDArray:
         if not ((centres == 0) | (centres == 1)).all():

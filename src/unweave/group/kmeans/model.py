@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.arguments import number, row_weights
 from unweave.factorization.base import BaseFactorization
 from unweave.factorization.run import Run, fitting
+from unweave.group.kmeans.in_blocks import fit_blocks
 from unweave.group.kmeans.labels import all_losses, any_alike, nearest, one_hot, total, warn_of_empty
 from unweave.group.kmeans.lloyd import CentreScheme
 from unweave.group.kmeans.metrics import metric_of
@@ -114,9 +115,8 @@ class KMeans(ClusterMixin, BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @property
-    def _takes_blocks(self) -> bool:
-        return self.coreset is not None
+    def _cost_family(self, complete):
+        return "groups"
 
     def _problem(self, loss, shape, mixed):
         k = self._number()
@@ -125,26 +125,31 @@ class KMeans(ClusterMixin, BaseFactorization):
         return Problem(k, loss, OneHot(), Free())
 
     @chooses
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, client=None):
         """Find the centres.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame
-            With `coreset` also a sequence of row blocks; ``codes_`` is None then.
+        X : array, sparse matrix, data frame, or sequence of row blocks
+            Blocks are visited once in each iteration and never held together: labels stay with their rows until the
+            end, and ``codes_`` is None. The start is found, and repaired, on rows that stand for all.
         y : ignored
         sample_weight : array (n,), optional
             Weights of the rows.
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
-        return self._fit_counted(X, sample_weight, "n_clusters")
+        return self._fit_counted(X, sample_weight, "n_clusters", client)
 
-    def _fit_counted(self, X, sample_weight, counted: str):
+    def _fit_counted(self, X, sample_weight, counted: str, client=None):
         """Fit; a warning about the number of clusters calls it `counted`, as whoever asked for them does."""
-        with fitting(self):
+        with fitting(self, client):
             objective, learned = self._open(X)
             learned.weighted = sample_weight is not None
             weights = row_weights(sample_weight, objective.shape[0])
-            if self.coreset is None:
+            if self.coreset is None and objective.in_blocks:
+                fit_blocks(self, objective, learned, weights, counted)
+            elif self.coreset is None:
                 self._fit_rows(objective, learned, weights, counted)
             else:
                 drawn = on_coreset(self.coreset, self._number(), objective, weights, self.random_state)
@@ -153,18 +158,20 @@ class KMeans(ClusterMixin, BaseFactorization):
             self._sums = sums_of(self.cluster_centers_, self.labels_, weights)
         return self
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X, y=None, sample_weight=None, *, client=None):
         """Fit, and return the label of every row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        return self.fit(X, sample_weight=sample_weight, client=client).labels_
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X, y=None, sample_weight=None, *, client=None):
         """Fit, and return the distances of every row to every centre."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
+        return self.fit(X, sample_weight=sample_weight, client=client).transform(X)
 
     def _open(self, X):
         """Open a training table and make it ready for the metric."""
         metric = metric_of(self.metric)
         objective, learned = open_table(self, X, self.missing, "squared")
+        if objective.in_blocks and self.coreset is None and not metric.changes:
+            return objective, learned  # its blocks are looked at once, in the visit that finds the start
         return objective.each_block(metric.rows), learned
 
     def _reopen(self, X):
@@ -187,20 +194,24 @@ class KMeans(ClusterMixin, BaseFactorization):
         if metric_of(self.metric).ties or state["moved"] or any_alike(Z):
             labels, losses = nearest(objective, Z)
             value = total(losses, weights)
-        self._learned, self._sentence, self._left, self._stream = learned, problem, Nearest(), None
-        self._full_components, self.labels_ = Z, labels
-        self._publish(problem, Z)
+        self._publish_fit(problem, learned, Z, labels, value)
         self.codes_ = one_hot(labels, len(Z), Z.dtype)
-        self.inertia_, self.reconstruction_err_ = float(2 * value), float(np.sqrt(2 * value))
         run.close(float(value), self._proof(objective, scheme, weights, float(value)))
         warn_of_empty(labels, len(Z), counted)
 
+    def _publish_fit(self, problem: Problem, learned: Learned, Z: NDArray, labels: NDArray, value: float) -> None:
+        """Publish centres and labels, and the objective there."""
+        self._learned, self._sentence, self._left, self._stream = learned, problem, Nearest(), None
+        self._full_components, self.labels_ = Z, labels
+        self._publish(problem, Z)
+        self.inertia_, self.reconstruction_err_ = float(2 * value), float(np.sqrt(2 * value))
+
     def _choose(
-        self, objective: Objective, problem: Problem, weights: NDArray | None, rng
+        self, objective: Objective, problem: Problem, weights: NDArray | None, rng, k: int | None = None
     ) -> tuple[CentreScheme, Plan]:
-        """Choose where to begin and which scheme takes the steps, and say why."""
+        """Choose where to begin and which scheme takes the steps, and say why; `k` centres, unless all are wanted."""
         metric, tol = metric_of(self.metric), number(self.tol, "tol")
-        centres, start = first_centres(objective, problem.n_components, self.init, metric, weights, rng)
+        centres, start = first_centres(objective, k or problem.n_components, self.init, metric, weights, rng)
         repair = wants_repair(self.repair, self.init)
         scheme, reasons = choose_scheme(objective, centres, weights, metric, repair, tol, rng)
         words = (scheme.title, "nearest component", "means", start, reasons)
@@ -238,9 +249,7 @@ class KMeans(ClusterMixin, BaseFactorization):
     def transform(self, X):
         """Compute the distance of every row to every centre (over the observed entries), in the metric of the model."""
         with single_blas():
-            objective = self._reopen(X)
-            losses = all_losses(objective, self.cluster_centers_.astype(objective.dtype, copy=False))
-            return metric_of(self.metric).distances(losses).astype(objective.dtype, copy=False)
+            return self._reopen(X).of_rows(_distances, (self.cluster_centers_, metric_of(self.metric)))
 
     def anomaly_score(self, X):
         """Score how strange each row is: its distance to the nearest centre, in the metric of the model."""
@@ -265,3 +274,10 @@ class KMeans(ClusterMixin, BaseFactorization):
         """
         add_block(self, X, sample_weight)
         return self
+
+
+def _distances(rows: Objective, told: tuple, own: None) -> tuple[NDArray, None]:
+    """Compute the distance of every row in memory to every centre."""
+    centres, metric = told
+    losses = all_losses(rows, centres.astype(rows.dtype, copy=False))
+    return metric.distances(losses).astype(rows.dtype, copy=False), None

@@ -18,6 +18,7 @@ from unweave.group.kmeans.plan import first_centres
 from unweave.group.large.blocks import OpenedRows
 from unweave.group.large.coresets import draw_coreset
 from unweave.objectives import Dense, Objective
+from unweave.scale.door import as_blocks
 from unweave.solve.certificate import Certificate
 from unweave.solve.history import History
 from unweave.solve.plan import Plan
@@ -26,7 +27,7 @@ from unweave.updates import Nearest
 
 def add_block(model, X, sample_weight=None) -> None:
     """Give every row of a block to its nearest centre, then move each centre to the mean of all rows it has won."""
-    if is_blocks(X):
+    if is_blocks(as_blocks(X)):
         raise ValueError("partial_fit of KMeans takes one block at a time: call it once for each")
     with fitting(model):
         first = not hasattr(model, "cluster_centers_")

@@ -83,6 +83,8 @@ class BFR(ClusterMixin, Model, BaseEstimator):
     Ullman (2020), Mining of massive datasets, section 7.3.
     """
 
+    _takes_cluster = False
+
     _limits_shape = True  # max_iter and tol are limits of the k-means of the first rows and of each block
 
     def __init__(
@@ -111,7 +113,7 @@ class BFR(ClusterMixin, Model, BaseEstimator):
         self.verbose = verbose
 
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Read X once and find the centres.
 
         Parameters
@@ -119,8 +121,10 @@ class BFR(ClusterMixin, Model, BaseEstimator):
         X : array, sparse matrix, data frame, memory-mapped array or sequence of row blocks
             A sparse table is made dense a block at a time.
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
-        with fitting(self):
+        with fitting(self, client):
             rows = open_rows(self, X, reset=True, block_bytes=self._memory() // 8)
             scheme = self._scheme(rows, 0)
             run = Run(self, None if self.checkpoint is None else rows.digest())

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from unweave.data.fingerprint import fingerprint
 from unweave.data.storage import as_dense
-from unweave.data.table import BlockTables, check_table, filled_block, is_blocks
+from unweave.data.table import BlockTables, check_table, is_blocks, named_block
 from unweave.objectives import Objective
+from unweave.scale.door import as_blocks
 
 _BLOCK_BYTES = 1 << 22  # of a block of a table that comes in one piece, unless told
 
@@ -101,8 +102,9 @@ def open_rows(estimator, X, *, reset: bool, block_bytes: int = _BLOCK_BYTES) -> 
     """
     if isinstance(X, list | tuple) and not len(X):
         raise ValueError("X is empty: 0 samples; give at least one block of rows")
+    X = as_blocks(X)
     if is_blocks(X):
-        first = check_table(estimator, filled_block(X), None, reset=reset)
+        first = check_table(estimator, named_block(X), None, reset=reset)
         return RowBlocks(X, first.values.dtype, first.shape[1], False, False)
     if _mapped_file(X) is not None and getattr(X, "ndim", 0) == 2 and len(X):
         first = check_table(estimator, X[:1], None, reset=reset)

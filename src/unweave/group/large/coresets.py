@@ -122,18 +122,26 @@ def _moments(rows: RowBlocks | OpenedRows, weights: NDArray | None) -> tuple[int
     """Add up rows, weights, the weighted mean and Σ w·d(x, mean)², all in one pass (Chan's rule)."""
     n, total, spread, mean = 0, 0.0, 0.0, np.zeros(rows.n_columns)
     for first, block, part, stride in _with_weights(rows, weights):
-        origin = block[0].astype(np.float64)
-        mass = float(part.sum()) if stride else float(len(block))
         n = first + len(block)
+        mass, middle, around = block_moments(block, part, stride)
         if not mass:
             continue
-        sums, squares = _block_sums(block, origin, part, stride)
-        shift = sums / mass
-        apart = origin + shift - mean
-        spread += max(0.0, squares - mass * float(shift @ shift)) + float(apart @ apart) * mass * total / (total + mass)
+        apart = middle - mean
+        spread += around + float(apart @ apart) * mass * total / (total + mass)
         total += mass
         mean = mean + apart * (mass / total)
     return n, total, mean, spread
+
+
+def block_moments(block: NDArray, weights: NDArray, stride: int) -> tuple[float, NDArray, float]:
+    """Add up the weight of the rows of a block, their mean and Σ w·d(x, mean)²."""
+    origin = block[0].astype(np.float64)
+    mass = float(weights.sum()) if stride else float(len(block))
+    if not mass:
+        return 0.0, origin, 0.0
+    sums, squares = _block_sums(block, origin, weights, stride)
+    shift = sums / mass
+    return mass, origin + shift, max(0.0, squares - mass * float(shift @ shift))
 
 
 def _block_sums(block: NDArray, origin: NDArray, weights: NDArray, stride: int) -> tuple[NDArray, float]:
@@ -158,7 +166,7 @@ def _drawn(
     even, steep = (0.5 / total, 0.5 / spread) if spread > 0 else (1.0 / total, 0.0)
     found, done = [], 0.0
     for first, block, part, stride in _with_weights(rows, weights):
-        q = _chances(block, mean, part, stride, even, steep)
+        q = row_chances(block, mean, part, stride, even, steep)
         ends = done + np.cumsum(q)
         mine = where[slice(*np.searchsorted(where, [done, ends[-1]]))]
         inside, times = np.unique(np.searchsorted(ends, mine, side="right"), return_counts=True)
@@ -168,7 +176,8 @@ def _drawn(
     return Coreset(np.concatenate(points), np.concatenate(drawn), np.concatenate(which))
 
 
-def _chances(block: NDArray, mean: NDArray, weights: NDArray, stride: int, even: float, steep: float) -> NDArray:
+def row_chances(block: NDArray, mean: NDArray, weights: NDArray, stride: int, even: float, steep: float) -> NDArray:
+    """Compute the chance w·(even + steep·d(x, mean)²) of every row."""
     q = np.empty(len(block))
     parallel.run(
         lambda start, stop: chances(block, mean, weights, stride, even, steep, q, start, stop), len(block), _CHUNK

@@ -93,6 +93,8 @@ class CURE(ClusterMixin, Model, BaseEstimator):
     Guha, Rastogi and Shim (1998), CURE: an efficient clustering algorithm for large databases, SIGMOD.
     """
 
+    _takes_cluster = False
+
     def __init__(
         self,
         n_clusters=8,
@@ -117,7 +119,7 @@ class CURE(ClusterMixin, Model, BaseEstimator):
         self.verbose = verbose
 
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Cluster a sample of X, and label X if it is one table in memory.
 
         Parameters
@@ -125,8 +127,10 @@ class CURE(ClusterMixin, Model, BaseEstimator):
         X : array, sparse matrix, data frame, memory-mapped array or sequence of row blocks
             A sparse table is made dense a block at a time.
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
-        with fitting(self):
+        with fitting(self, client):
             rows = open_rows(self, X, reset=True)
             merging = self._merging(rows)
             run = Run(self, merging.X, max_iter=merging.most_steps())

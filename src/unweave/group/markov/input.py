@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.data.table import check_table, is_blocks
+from unweave.data.table import check_table, is_blocks, refuse_blocks
 
 _MOST_SYMBOLS = 50_000_000  # entries of the table of probabilities
 
@@ -17,6 +17,8 @@ def read_sequences(model, X, lengths, *, reset: bool) -> tuple[NDArray, NDArray]
         raise ValueError(
             f"missing={model.missing!r} is not known here; use None, or 'nan' for steps or entries not seen"
         )
+    if hasattr(X, "fetch"):
+        refuse_blocks(model, X)  # cut anywhere, its blocks are no sequences
     if _is_list(X, model.emission):
         if lengths is not None:
             raise ValueError("lengths are those of the tables where X is a list of sequences; leave lengths out")

@@ -114,6 +114,8 @@ class HiddenMarkov(Model, DensityMixin, BaseEstimator):
     Rabiner (1989), A tutorial on hidden Markov models. Baum et al. (1970), A maximization technique.
     """
 
+    _takes_cluster = False
+
     def __init__(
         self,
         n_components=2,
@@ -157,7 +159,7 @@ class HiddenMarkov(Model, DensityMixin, BaseEstimator):
         return k
 
     @chooses
-    def fit(self, X, y=None, *, lengths=None):
+    def fit(self, X, y=None, *, lengths=None, client=None):
         """Fit by Baum–Welch from the best start.
 
         Parameters
@@ -166,9 +168,11 @@ class HiddenMarkov(Model, DensityMixin, BaseEstimator):
         y : ignored
         lengths : list of int, optional
             Rows of each sequence, by name; all rows are one sequence if it is not given.
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
         refuse_lengths_as_y(X, y)
-        with fitting(self):
+        with fitting(self, client):
             rows, lengths = read_sequences(self, X, lengths, reset=True)
             k = self._size(int((~np.isnan(rows).all(axis=1)).sum()))
             run = Run(self, rows, lengths)

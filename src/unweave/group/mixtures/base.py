@@ -21,10 +21,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Density
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import generator, number, row_weights, whole
+from unweave.data.table import joined_blocks
 from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
-from unweave.group.mixtures.em import EM, Family, mixture_em, posteriors
-from unweave.group.mixtures.rows import WeightedRows
+from unweave.group.mixtures.em import EM, Family, log_likelihoods, mixture_em, most_probable, probabilities
+from unweave.group.mixtures.in_blocks import RowsInBlocks, rows_of
+from unweave.group.mixtures.rows import SAMPLE, WeightedRows, chosen_rows
 from unweave.losses.squared import Squared
 from unweave.objectives import Objective
 from unweave.objectives.opening import Learned, open_table, reopen_table
@@ -66,7 +68,7 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
 
     def _open(self, objective: Objective, weights=None) -> WeightedRows:
         """Open a table as rows that are read in pieces."""
-        return WeightedRows(objective, weights, lambda table, start, stop: table.dense_rows(start, stop))
+        return rows_of(objective, weights, _dense_rows)
 
     def _size(self, n: int) -> int:
         """Return the number of components, at most one per row."""
@@ -78,26 +80,28 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
     # -- fitting -------------------------------------------------------------------------------------------------
 
     @chooses
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, client=None):
         """Fit by EM.
 
         Parameters
         ----------
         X : array, sparse matrix, data frame, or sequence of row blocks
-            Blocks are read anew in every step and never held together.
+            Blocks are visited once in every step and never held together; ``codes_`` is None then.
         y : ignored
         sample_weight : array (n,), optional
             Weights of the rows; rows of weight 0 do not matter.
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
-        with fitting(self):
+        with fitting(self, client):
             objective, self._learned = open_table(self, X, self.missing, "squared")
             rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
             run = Run(self, objective, rows.weights)
             em = self._em(rows)
-            state = run.through(em, self._plan(rows), _best_start(em, self._n_starts(), run.loop, run.rng))
+            state = run.through(em, self._plan(rows), self._start(em, rows, run))
             self._keep(state, rows)
             self.converged_ = em.settled(state)
-            self._label(rows, keep_codes=not objective.in_blocks)
+            self._label(rows)
             run.close(-float(state["bound"]))
         return self
 
@@ -107,6 +111,13 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         family = self._family(k, rows.shape[1])
         first = partial(self._begin, family, rows, k)
         return mixture_em(family, rows, first, number(self.tol, "tol"))
+
+    def _start(self, em: EM, rows: WeightedRows, run: Run) -> dict:
+        """Find the first state; several are tried on the rows of a table in memory, or on some that stand for all."""
+        many = self._n_starts()
+        if many > 1 and isinstance(rows, RowsInBlocks):
+            em = self._em(rows.standing(chosen_rows(rows, SAMPLE, run.rng)))
+        return _best_start(em, many, run.loop, run.rng)
 
     def _n_starts(self) -> int:
         """Count the starts that are tried: one where the user gives it."""
@@ -132,15 +143,13 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         """List what else the plan should say."""
         return []
 
-    def _label(self, rows: WeightedRows, keep_codes: bool) -> None:
+    def _label(self, rows: WeightedRows) -> None:
         """Label the training rows, and keep their codes where the table is in memory."""
-        labels = []
-        for _, table in rows.tables():
-            if table.shape[0]:
-                _, codes = self._posteriors(self._open(table))
-                labels.append(codes.argmax(axis=1))
-        self.labels_ = np.concatenate(labels)
-        self.codes_ = codes.astype(rows.objective.dtype, copy=False) if keep_codes else None
+        if rows.objective.in_blocks:
+            self.labels_, self.codes_ = self._said(rows, most_probable), None
+            return
+        codes = self._said(rows, probabilities)
+        self.labels_, self.codes_ = codes.argmax(axis=1), codes.astype(rows.objective.dtype, copy=False)
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from one more block of rows by stepwise EM; the first call starts the model.
@@ -165,7 +174,7 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         state, _ = iterate(em, _best_start(em, self._n_starts(), loop, generator(self.random_state)), loop)
         self._keep(state, rows)
         self.plan_, self.converged_ = self._plan(rows), False
-        self._label(rows, keep_codes=True)
+        self._label(rows)
         return self.lower_bound_
 
     def _add_block(self, X, sample_weight) -> float:
@@ -183,22 +192,21 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         self._publish(family.maximise({**parameters, **statistics}))
         self._running = {"statistics": statistics, "mass": mass, "blocks": blocks}
         self.lower_bound_ = bound
-        self._label(rows, keep_codes=True)
+        self._label(rows)
         return bound
 
     # -- using ---------------------------------------------------------------------------------------------------
 
-    def _posteriors(self, rows: WeightedRows) -> tuple[NDArray, NDArray]:
-        """Compute log p(x) and the probabilities of the components for every row."""
-        family = self._family(len(self.weights_), rows.shape[1])
-        return posteriors(rows, family.bound_to(rows)(self._parameters()))
+    def _said(self, rows: WeightedRows, answer) -> NDArray:
+        """Ask something of every row, which the learned parameters answer; blocks are visited once."""
+        family = self._family(len(self.weights_), self.n_features_in_)
+        return rows.of_rows(answer, (family, self._parameters()))
 
-    def _asked(self, X) -> tuple[NDArray, NDArray, np.dtype]:
-        """Compute log p(x), probabilities of the components, and the type of a new table."""
+    def _asked(self, X, answer) -> NDArray:
+        """Ask something of every row of a new table."""
         check_is_fitted(self)
         with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
-            return *self._posteriors(self._open(objective)), objective.dtype
+            return self._said(self._open(reopen_table(self, X, self.missing, self._learned)), answer)
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Fit, and return the most probable component of every row."""
@@ -206,12 +214,11 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
 
     def predict(self, X):
         """Find the most probable component of every row."""
-        return self._asked(X)[1].argmax(axis=1)
+        return self._asked(X, most_probable)
 
     def predict_proba(self, X):
         """Compute p(c | x), the probability of every component for every row."""
-        _, codes, dtype = self._asked(X)
-        return codes.astype(dtype, copy=False)
+        return self._asked(X, _codes_as_stored)
 
     def transform(self, X):
         """Compute codes on the simplex, the same as :meth:`predict_proba`."""
@@ -220,14 +227,14 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
     def inverse_transform(self, U):
         """Compute the mean of a row whose codes are U: U times the means of the components."""
         check_is_fitted(self)
-        U = np.asarray(U, dtype=np.float64)
+        U = np.asarray(joined_blocks(U), dtype=np.float64)
         if U.ndim != 2 or U.shape[1] != len(self.weights_):
             raise ValueError(f"U must have {len(self.weights_)} columns, one for each component, got {U.shape}")
         return U @ self.components_
 
     def score_samples(self, X):
         """Compute log p(x) of every row (of what was seen of it)."""
-        return self._asked(X)[0]
+        return self._asked(X, log_likelihoods)
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """Average log p(x): higher is better."""
@@ -269,9 +276,18 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         return tags
 
 
+def _dense_rows(table: Objective, start: int, stop: int) -> tuple[NDArray, NDArray | None]:
+    return table.dense_rows(start, stop)
+
+
 def _n_weighted(rows: WeightedRows) -> int:
     """Count the rows that have weight."""
     return rows.shape[0] if rows.weights is None else int(np.count_nonzero(rows.weights))
+
+
+def _codes_as_stored(rows: WeightedRows, state: tuple) -> NDArray:
+    """Compute the probabilities of rows in memory, in the type of the rows."""
+    return probabilities(rows, state).astype(rows.objective.dtype, copy=False)
 
 
 def _best_start(em: EM, many: int, loop: Loop, rng: np.random.Generator) -> dict:

@@ -13,11 +13,13 @@ from unweave.data.arguments import generator, number, numbers, whole
 from unweave.data.storage import as_dense, n_stored, product, stored
 from unweave.group.mixtures.base import BaseMixture
 from unweave.group.mixtures.em import split_heaviest
+from unweave.group.mixtures.in_blocks import rows_of
 from unweave.group.mixtures.rows import SAMPLE, STARTS, WeightedRows, centres_by, nearest, sample_rows
 from unweave.objectives import Objective
 
 _NUMBERS = 1 << 18  # entries of a piece
 _DEAD = 1e-10
+_OTHER = "X must hold zeros and ones only; pass binarize=0.5 (or another threshold)"
 
 
 class BernoulliForm:
@@ -54,13 +56,20 @@ class BernoulliFamily:
 
     smoothing: float
 
-    def bound_to(self, rows: WeightedRows):
-        """Return ``parameters -> form`` for one table."""
+    def look(self, rows: WeightedRows) -> int:
+        """Choose how many rows a piece has."""
         n, d = rows.shape
-        size = max(128, _NUMBERS // d)
-        if not rows.objective.in_blocks and n_stored(rows.objective.X) < n * d:
-            size = max(2048, n // 16)  # rows are short: few pieces, each of whose sums is a whole dense table
-        return lambda state: BernoulliForm(state, size)
+        if n_stored(rows.objective.X) < n * d:
+            return max(2048, n // 16)  # rows are short: few pieces, each of whose sums is a whole dense table
+        return max(128, _NUMBERS // d)
+
+    def known(self, looks: list) -> int:
+        """Take the largest pieces."""
+        return max(looks)
+
+    def form(self, parameters: dict, known: int):
+        """Make the form for these parameters."""
+        return BernoulliForm(parameters, known)
 
     def log_prior(self, parameters: dict) -> float:
         """Compute the logarithm of the Beta prior, up to a constant."""
@@ -165,14 +174,22 @@ class BernoulliMixture(BaseMixture):
     def _family(self, k, d):
         return BernoulliFamily(number(self.smoothing, "smoothing"))
 
+    def _cost_family(self, complete):
+        return "bernoulli"
+
     def _open(self, objective, weights=None):
-        rows = WeightedRows(objective, weights, _read)
-        threshold = None if self.binarize is None else number(self.binarize, "binarize", -np.inf)
-        if all(_is_binary(table.X) for _, table in rows.tables()) and (threshold is None or 0 <= threshold < 1):
-            return rows
-        if threshold is None:
-            raise ValueError("X must hold zeros and ones only; pass binarize=0.5 (or another threshold)")
-        return WeightedRows(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
+        # To look at blocks beforehand would be a visit more: they are looked at whenever they are read.
+        if self.binarize is None and objective.in_blocks:
+            return rows_of(objective, weights, _read_zeros_and_ones)
+        binary = not objective.in_blocks and rows_of(objective, None, _read).add_up(_n_other, None) == 0
+        if self.binarize is None:
+            if not binary:
+                raise ValueError(_OTHER)
+            return rows_of(objective, weights, _read)
+        threshold = number(self.binarize, "binarize", -np.inf)
+        if binary and 0 <= threshold < 1:  # which leaves zeros and ones as they are
+            return rows_of(objective, weights, _read)
+        return rows_of(objective, weights, lambda *piece: _above(*_read(*piece), threshold))
 
     def _reasons(self):
         return [] if self.binarize is None else [f"entries above {self.binarize:g} count as ones"]
@@ -214,9 +231,18 @@ def _read(table: Objective, start: int, stop: int) -> tuple[Any, NDArray | None]
     return (table.X[start:stop], None) if table.complete else table.dense_rows(start, stop)
 
 
-def _is_binary(X) -> bool:
-    """Whether a table holds zeros and ones only."""
-    return bool(np.isin(stored(X), (0, 1)).all())
+def _read_zeros_and_ones(table: Objective, start: int, stop: int) -> tuple[Any, NDArray | None]:
+    """The same, and raise where there is anything else in them."""
+    X, seen = _read(table, start, stop)
+    values = stored(X)
+    if not ((values == 0) | (values == 1)).all():
+        raise ValueError(_OTHER)
+    return X, seen
+
+
+def _n_other(rows: WeightedRows, state) -> int:
+    """Count the entries that are neither zero nor one."""
+    return int(np.count_nonzero(~np.isin(stored(rows.objective.X), (0, 1))))
 
 
 def _above(X, seen, threshold: float):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,8 +135,15 @@ class Form(Protocol):
         """Return the statistics of the whole table, by name."""
 
 
-def expectation(rows: WeightedRows, form: Form) -> tuple[dict, float]:
+def expectation(rows: WeightedRows, family: Family, known: Any, parameters: dict) -> tuple[dict, float]:
     """Expect with fixed parameters: statistics of all rows, and the mean log-likelihood of a row."""
+    form = family.form(parameters, known)
+    value, *totals = rows.add_up(_expected, form)
+    return form.collect(totals), float(value) / rows.total
+
+
+def _expected(rows: WeightedRows, form: Form) -> tuple:
+    """Add up the log-likelihood and the statistics of rows in memory."""
 
     def piece(X, seen, weights):
         L, memo = form.log_joint(X, seen)
@@ -146,7 +154,7 @@ def expectation(rows: WeightedRows, form: Form) -> tuple[dict, float]:
     totals: list[Any] = []
     for part in rows.map(piece, form.size, form.held):
         totals = [a + b for a, b in zip(totals, part)] if totals else list(part)
-    return form.collect(totals[1:]), float(totals[0]) / rows.total
+    return tuple(totals)
 
 
 def split_heaviest(parameters: dict, step: Callable[[int], NDArray]) -> tuple[dict, int, int, NDArray] | None:
@@ -169,8 +177,14 @@ def split_heaviest(parameters: dict, step: Callable[[int], NDArray]) -> tuple[di
 class Family(Protocol):
     """Describe densities whose mixtures EM fits."""
 
-    def bound_to(self, rows: WeightedRows) -> Callable[[dict], Form]:
-        """Return ``parameters -> form`` for one table."""
+    def look(self, rows: WeightedRows) -> Any:
+        """Find out what forms must know of rows in memory."""
+
+    def known(self, looks: list) -> Any:
+        """Put together what was found in the stretches of a table."""
+
+    def form(self, parameters: dict, known: Any) -> Form:
+        """Make the form for these parameters, on a table of which that much is known."""
 
     def maximise(self, state: dict) -> dict:
         """Find the parameters from the statistics of a state."""
@@ -187,17 +201,23 @@ class Family(Protocol):
 
 def mixture_em(family: Family, rows: WeightedRows, first: Callable[[EM, Any, int], dict], tol: float = 0.0) -> EM:
     """Make the EM of a mixture on a table; its bound is the mean of log p(x) (+ log prior / total weight)."""
-    form_of = family.bound_to(rows)
+    looks = rows.looked_at(family.look)
+    known = cache(lambda: family.known(looks()))
 
     def expect(parameters: dict) -> tuple[dict, float]:
-        statistics, bound = expectation(rows, form_of(parameters))
+        statistics, bound = expectation(rows, family, known(), parameters)
         return statistics, bound + family.log_prior(parameters) / rows.total
 
     return EM(expect, family.maximise, first, family.revive, tol)
 
 
-def posteriors(rows: WeightedRows, form: Form) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute log p(x) of every row, and the probability of every component (rows, components)."""
+def posteriors(rows: WeightedRows, state: tuple) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute log p(x) of rows in memory, and the probability of every component (rows, components).
+
+    `state` is the family and its parameters.
+    """
+    family, parameters = state
+    form = family.form(parameters, family.known([family.look(rows)]))
 
     def piece(X, seen, weights):
         L, _ = form.log_joint(X, seen)
@@ -206,3 +226,18 @@ def posteriors(rows: WeightedRows, form: Form) -> tuple[NDArray[np.float64], NDA
 
     logs, codes = zip(*rows.map(piece, form.size), strict=True)
     return np.concatenate(logs), np.concatenate(codes)
+
+
+def log_likelihoods(rows: WeightedRows, state: tuple) -> NDArray[np.float64]:
+    """Compute log p(x) of rows in memory."""
+    return posteriors(rows, state)[0]
+
+
+def probabilities(rows: WeightedRows, state: tuple) -> NDArray[np.float64]:
+    """Compute the probability of every component for rows in memory."""
+    return posteriors(rows, state)[1]
+
+
+def most_probable(rows: WeightedRows, state: tuple) -> NDArray[np.intp]:
+    """Find the most probable component of rows in memory."""
+    return posteriors(rows, state)[1].argmax(axis=1)

@@ -43,10 +43,18 @@ class GaussianFamily:
     reg: float
     given: NDArray | None = None
 
-    def bound_to(self, rows: WeightedRows):
-        """Return ``parameters -> form`` for one table: its reach is measured once."""
-        reach = columns_reach(rows)
-        return lambda state: choose_form(self.kind, state, reach, rows.complete)
+    def look(self, rows: WeightedRows) -> tuple[NDArray, NDArray, bool]:
+        """Measure the reach of the numbers."""
+        return *columns_reach(rows), rows.complete
+
+    def known(self, looks: list) -> tuple[tuple[NDArray, NDArray], bool]:
+        """Put together how far numbers reach, and whether all were seen."""
+        low, high, complete = zip(*looks, strict=True)
+        return (np.min(low, axis=0), np.max(high, axis=0)), all(complete)
+
+    def form(self, parameters: dict, known: tuple):
+        """Choose the fastest form that keeps the digits."""
+        return choose_form(self.kind, parameters, *known)
 
     def log_prior(self, parameters: dict) -> float:
         """Assume nothing of the parameters."""

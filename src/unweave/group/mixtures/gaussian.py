@@ -122,6 +122,9 @@ class GaussianMixture(BaseMixture):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
+    def _cost_family(self, complete):
+        return "gaussian" if self.covariance_type in ("full", "tied") else "gaussian-diagonal"
+
     def _family(self, k, d):
         kind = self.covariance_type
         if not isinstance(kind, str) or kind not in shapes.SHAPES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ _HELD = 1 << 24  # and numbers in their results
 
 
 class WeightedRows:
-    """Read the rows of a table, or of blocks of one, in pieces, each row with its weight.
+    """Read the rows of a table in memory in pieces, each row with its weight.
 
     Parameters
     ----------
@@ -33,12 +34,19 @@ class WeightedRows:
 
     def __init__(self, objective: Objective, weights: NDArray | None, read: Callable):
         self.objective, self.weights, self.read = objective, weights, read
-        self.shape, self.complete = objective.shape, objective.complete
-        self.total = float(self.shape[0] if weights is None else weights.sum())
 
-    def tables(self) -> Iterator[tuple[int, Objective]]:
-        """Yield (first row, table in memory) of every block."""
-        yield from ((start, block) for start, _, block in self.objective.blocks())
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.objective.shape
+
+    @property
+    def complete(self) -> bool:
+        return self.objective.complete
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.shape[0] if self.weights is None else self.weights.sum())
 
     def map(self, task: Callable, size: int, held: int = 1) -> Iterator:
         """Yield ``task(X, seen, weights)`` of every piece of at most `size` rows, in order, on the pool.
@@ -46,33 +54,49 @@ class WeightedRows:
         A result holds about `held` numbers: only so many pieces are run before their results are handed on.
         """
         together = size * min(_AT_ONCE, max(4, _HELD // held))
-        for begin, table in self.tables():
-            for low, high in chunks(table.shape[0], together):
+        for low, high in chunks(self.shape[0], together):
 
-                def piece(start: int, stop: int, table=table, begin=begin, low=low):
-                    X, seen = self.read(table, low + start, low + stop)
-                    own = None if self.weights is None else self.weights[begin + low + start : begin + low + stop]
-                    return task(X, seen, own)
+            def piece(start: int, stop: int, low=low):
+                X, seen = self.read(self.objective, low + start, low + stop)
+                own = None if self.weights is None else self.weights[low + start : low + stop]
+                return task(X, seen, own)
 
-                yield from run(piece, high - low, size)
+            yield from run(piece, high - low, size)
+
+    def add_up(self, summary: Callable[[WeightedRows, Any], Any], state: Any) -> Any:
+        """Add up ``summary(rows in memory, state)`` over the table: at once, or in one visit to its blocks."""
+        return summary(self, state)
+
+    def of_rows(self, answer: Callable[[WeightedRows, Any], NDArray], state: Any) -> NDArray:
+        """Return what ``answer(rows in memory, state)`` has to say of every row."""
+        return answer(self, state)
+
+    def looked_at(self, look: Callable[[WeightedRows], Any]) -> Callable[[], list]:
+        """Return how to ask what `look` finds in the table: a list, of one for each stretch in memory."""
+        return lambda: [look(self)]
+
+    def taken(self, chosen: NDArray) -> tuple[NDArray[np.float64], NDArray, NDArray]:
+        """Take some rows as an array, with what was seen of them, and say which they are."""
+        part = self.objective.take(chosen)
+        assert part is not None  # tables in memory can be taken from
+        X, seen = self.read(part, 0, len(chosen))
+        X = as_dense(X)
+        return X.astype(np.float64), np.ones(X.shape, bool) if seen is None else np.asarray(seen) > 0, chosen
+
+
+def chosen_rows(rows: WeightedRows, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Choose at most `most` rows that have weight."""
+    n = rows.shape[0]
+    if rows.weights is None:
+        return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+    heavy = np.flatnonzero(rows.weights)
+    return heavy if len(heavy) <= most else np.sort(rng.choice(heavy, most, replace=False))
 
 
 def sample_rows(rows: WeightedRows, most: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Draw at most `most` rows that have weight, holes filled with the column's mean, and their weights."""
-    weights = np.ones(rows.shape[0]) if rows.weights is None else rows.weights
-    heavy = np.flatnonzero(weights)
-    chosen = heavy if len(heavy) <= most else np.sort(rng.choice(heavy, most, replace=False))
-    tables, masks = [], []
-    for begin, table in rows.tables():
-        own = chosen[(chosen >= begin) & (chosen < begin + table.shape[0])] - begin
-        if len(own):
-            part = table.take(own)
-            assert part is not None  # tables in memory can be taken from
-            X, seen = rows.read(part, 0, len(own))
-            X = as_dense(X)
-            tables.append(X.astype(np.float64))
-            masks.append(np.ones(X.shape, bool) if seen is None else np.asarray(seen) > 0)
-    X, seen, w = np.concatenate(tables), np.concatenate(masks), weights[chosen].astype(np.float64)
+    X, seen, chosen = rows.taken(chosen_rows(rows, most, rng))
+    w = np.ones(len(chosen)) if rows.weights is None else rows.weights[chosen].astype(np.float64)
     known = w @ seen
     means = (w @ (X * seen)) / np.where(known > 0, known, 1.0)
     return np.where(seen, X, means), w

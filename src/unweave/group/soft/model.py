@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import number
-from unweave.factorization.base import BaseFactorization, penalties
+from unweave.data.table import joined_blocks
+from unweave.factorization.base import BaseFactorization, HalfStep, penalties
 from unweave.factorization.run import fitting
 from unweave.group.soft.codes import FreeCentres, NearSimplex, Relaxed, Shares
 from unweave.objectives import Objective
@@ -101,9 +103,9 @@ class SoftClustering(ClusterMixin, BaseFactorization):
         self.verbose = verbose
 
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Fit the factorisation; parameters as in :class:`unweave.Factorization`."""
-        return super().fit(X)
+        return super().fit(X, client=client)
 
     def _problem(self, loss, shape, mixed):
         k = self._number()
@@ -121,13 +123,12 @@ class SoftClustering(ClusterMixin, BaseFactorization):
         self._middle = _middle_of(objective)
         objective = objective.shifted(self._middle)
         # Learned: the unit of `strength`. Any positive number would do for a table of equal rows.
-        self._unit = objective.squares() / max(1, objective.shape[0]) or 1.0
+        some = objective.standing()
+        self._unit = some.squares() / max(1, some.shape[0]) or 1.0
         return super()._fit_objective(objective, learned)
 
     def _plan(self, objective, problem, rng):
         init = "k-means++" if isinstance(self.init, str) and self.init == "auto" else _moved(self.init, self._middle)
-        if objective.in_blocks and isinstance(self.init, str) and self.init == "auto":
-            init = "rows"
         solver, tol = SOLVERS[self.solver], number(self.tol, "tol")
         scheme: Any
         plan, scheme, state = make_plan(objective, problem, solver, init, rng, tol)
@@ -158,8 +159,8 @@ class SoftClustering(ClusterMixin, BaseFactorization):
     def _centred(self) -> NDArray:
         return self._full_components - self._middle
 
-    def _codes(self, objective):
-        return self._shares(objective.shifted(self._middle), self._centred())
+    def _coder(self):
+        return LessMiddle(HalfStep(self._sentence, self._left, self._centred()), self._middle)
 
     def _shares(self, objective: Objective, Z: NDArray) -> NDArray:
         return left_half_step(objective, self._sentence, self._left, Z)
@@ -200,18 +201,18 @@ class SoftClustering(ClusterMixin, BaseFactorization):
         rows = super().inverse_transform(U, linear=linear)
         if linear or self.solver != "penalty":
             return rows
-        return rows + (1 - np.asarray(U).sum(axis=1, keepdims=True)) * self._middle
+        return rows + (1 - np.asarray(joined_blocks(U)).sum(axis=1, keepdims=True)) * self._middle
 
     def score(self, X, y=None) -> float:
         """Return minus the mean loss of an observed entry, after the best codes for X: higher is better."""
-        losses, observed = self._losses(X)
-        return -float(losses.sum()) / max(1.0, observed)
+        found = self._losses(X)
+        return -float(sum(losses.sum() for losses, _ in found)) / max(1.0, sum(seen for _, seen in found))
 
-    def _losses(self, X) -> tuple[NDArray, int]:
-        """Compute the loss of each row under its best code, and how many entries were seen."""
+    def _losses(self, X) -> list[tuple[NDArray, int]]:
+        """Compute the loss of each row under its best code and how many entries were seen, for each block."""
         with single_blas():
             objective, Z = self._opened(X)
-            return objective.row_values(self._shares(objective, Z), Z), objective.n_observed
+            return objective.answers(_row_losses, HalfStep(self._sentence, self._left, Z))
 
     def predict_proba(self, X) -> NDArray:
         """Find the memberships of every row: its code, brought to the sum one (which only "penalty" leaves open)."""
@@ -219,20 +220,41 @@ class SoftClustering(ClusterMixin, BaseFactorization):
         total = codes.sum(axis=1, keepdims=True)
         return np.where(total > 0, codes / np.where(total > 0, total, 1), codes.dtype.type(1 / codes.shape[1]))
 
+    def fit_predict(self, X, y=None, *, client=None) -> NDArray[np.int64]:
+        """Fit, and return the centre with the largest share in each row; `client` as in :meth:`fit`."""
+        labels = self.fit(X, client=client).labels_
+        return self.predict(X) if labels is None else labels
+
     def predict(self, X) -> NDArray[np.int64]:
         """Find the centre with the largest share in each row."""
         return np.asarray(self.transform(X)).argmax(axis=1)
 
     def anomaly_score(self, X) -> NDArray[np.float64]:
         """Score how strange rows are: the distance to their mixture over the entries seen (higher is stranger)."""
-        return np.sqrt(2 * np.maximum(np.asarray(self._losses(X)[0], dtype=np.float64), 0))
+        losses = np.concatenate([losses for losses, _ in self._losses(X)])
+        return np.sqrt(2 * np.maximum(losses.astype(np.float64, copy=False), 0))
+
+
+@dataclass(frozen=True)
+class LessMiddle:
+    """Codes of rows in memory, found on the rows less the middle."""
+
+    coder: HalfStep
+    middle: NDArray
+
+    def __call__(self, rows: Objective) -> NDArray:
+        return self.coder(rows.shifted(self.middle))
+
+
+def _row_losses(rows: Objective, coder: HalfStep, own: None) -> tuple[tuple[NDArray, int], None]:
+    return (rows.row_values(coder(rows), coder.components), rows.n_observed), None
 
 
 def _middle_of(objective: Objective) -> NDArray:
     """Find the mean of the entries seen in each column; zeros where a sparse table would fill up."""
     if objective.fills_if_shifted:
         return np.zeros(objective.shape[1], objective.dtype)
-    sums, counts = objective.column_sums()
+    sums, counts = objective.standing().column_sums()
     return (sums / np.maximum(counts, 1.0)).astype(objective.dtype)
 
 

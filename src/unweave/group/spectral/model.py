@@ -108,6 +108,8 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
     Bengio et al. (2004), Out-of-sample extensions.
     """
 
+    _takes_cluster = False
+
     def __init__(
         self,
         n_clusters=8,
@@ -134,18 +136,20 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Make the graph, find its smoothest functions, and cluster.
 
         Parameters
         ----------
         X : array or data frame; for precomputed affinities a square table, dense or sparse
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
         if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
             raise ValueError(f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}")
         need_place(self.checkpoint, "the checkpoint")  # before the eigenvectors, which may take long
-        with fitting(self):
+        with fitting(self, client):
             W, nodes = self._graph(X)
             k = self._wanted(len(nodes), W.shape[0])
             seed = int(generator(self.random_state).integers(2**31))

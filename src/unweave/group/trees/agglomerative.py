@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.arguments import number
 from unweave.data.tiny_values import need_spread
 from unweave.factorization.model import Model
-from unweave.factorization.run import Run, fitting
+from unweave.factorization.run import Run, fitting, refuse_cluster
 from unweave.group.distances import (
     gap_to_others,
     group_means,
@@ -112,14 +112,17 @@ class Agglomerative(TreeOfClusters, Model, ClusterMixin, BaseEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Build the tree and cut it.
 
         Parameters
         ----------
         X : array or data frame, rows are samples
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
+        refuse_cluster(self, client)
         self._check_words()
         if self.height is None:
             return self._fit_counted(X)

@@ -105,15 +105,17 @@ class Divisive(TreeOfClusters, Model, ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @chooses
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Split until there are `n_clusters`.
 
         Parameters
         ----------
         X : array or data frame, rows are samples
         y : ignored
+        client : None
+            This model works on all rows in one place, and cannot use a cluster.
         """
-        with fitting(self):
+        with fitting(self, client):
             X = whole_rows(self, X, reset=True)
             need_spread(X, X.dtype)
             k, starts = self._wanted(len(X)), whole(self.n_init, "n_init", 1)

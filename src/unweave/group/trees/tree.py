@@ -106,6 +106,8 @@ class TreeOfClusters:
     `_leaves` is the leaf of every training row where leaves are clusters and not the rows themselves.
     """
 
+    _takes_cluster = False
+
     linkage_: NDArray
     labels_: NDArray
     n_clusters_: int

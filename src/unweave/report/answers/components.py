@@ -87,7 +87,7 @@ def _table(view: View | None, Z: NDArray) -> str:
     if view is None:
         return f"a table of {counted(Z.shape[1], 'column')}"
     noun = {"text": "document", "counts": "document", "images": "picture"}.get(view.kind, "row")
-    return counted(view.n_rows, noun)
+    return counted(view.of_rows or view.n_rows, noun)
 
 
 def _column_noun(view: View | None) -> str:

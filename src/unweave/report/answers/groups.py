@@ -71,6 +71,8 @@ def _apart(model: Any, view: View | None, recipe: Any, labels: NDArray, sizes: N
             return [[] for _ in sizes]
         means = np.asarray(components_of(model), dtype=np.float64)
         weights, spread = np.repeat(sizes[:, None].astype(np.float64), means.shape[1], axis=1), means.std(axis=0)
+        if view is not None and view.X is not None and not view.sparse and view.n_columns == means.shape[1]:
+            spread = np.nanstd(view.X, axis=0, dtype=np.float64)  # of some rows, where only some are here
         names = column_names(model, view)
     else:
         means, weights, spread = moments

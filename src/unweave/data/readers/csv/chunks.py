@@ -65,22 +65,25 @@ def chunks(source: Source, skip: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
             if rest is None:
                 return
             line = rest
-        held = b""
-        while data := file.read(size):
-            held = held + data if held else data
-            end = _before_blanks(held, _last_end(held))
-            if end < 0:
-                if len(held) > _LONGEST:
-                    raise ReadError(source.name, "a line or a quoted cell is longer than 1 GiB; check the quotes", line)
-                size = max(size, len(held))
-                continue
-            yield Chunk(held[:end].removesuffix(b"\r"), line)
-            line += held.count(b"\n", 0, end) + 1
-            held = held[end + 1 :]
+        yield from cut_records(file, source.name, line, size)
+
+
+def cut_records(file: BinaryIO, name: str, line: int, size: int = CHUNK) -> Iterator[Chunk]:
+    """Cut what is left of a file into chunks, the first of which begins on line `line`; `name` is told in errors."""
+    held = b""
+    while data := file.read(size):
+        held = held + data if held else data
+        end = _before_blanks(held, _last_end(held))
+        if end < 0:
+            if len(held) > _LONGEST:
+                raise ReadError(name, "a line or a quoted cell is longer than 1 GiB; check the quotes", line)
+            size = max(size, len(held))
+            continue
+        yield Chunk(held[:end].removesuffix(b"\r"), line)
+        line += held.count(b"\n", 0, end) + 1
+        held = held[end + 1 :]
     if held.count(b'"') % 2:
-        raise ReadError(
-            source.name, 'a cell opens with " and never closes; add the missing quote', _open_line(held, line)
-        )
+        raise ReadError(name, 'a cell opens with " and never closes; add the missing quote', _open_line(held, line))
     held = held.rstrip(b"\r\n")
     if held:
         yield Chunk(held, line)

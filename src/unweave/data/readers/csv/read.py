@@ -74,13 +74,33 @@ def looks_like(head: bytes, name: str) -> str | None:
     return "tsv" if delimiter == "\t" else "csv"
 
 
+def tables(source: Source, options: Options, plan: ColumnPlan, size: int) -> Iterator[NamedTable]:
+    """Yield the rows of a file in tables that take about `size` bytes each; raises Retype as parsers do."""
+    work, pieces, threads = _choose_parser(source, plan)
+    held: list[tuple[Chunk, Parsed]] = []
+    for chunk, parsed in _in_order(pieces, lambda c: work(c, plan, options.dtype), threads):
+        held.append((chunk, parsed))
+        if sum(max(8 * one.values.size, len(read.data)) for read, one in held) >= size:
+            yield _joined(source, options, plan, held)
+            held = []
+    if held:
+        yield _joined(source, options, plan, held)
+
+
 def _assemble(source: Source, options: Options, plan: ColumnPlan) -> NamedTable:
+    work, pieces, threads = _choose_parser(source, plan)
+    found = _in_order(pieces, lambda c: work(c, plan, options.dtype), threads)
+    return _joined(source, options, plan, found, 0 if source.compressed else source.size())
+
+
+def _joined(
+    source: Source, options: Options, plan: ColumnPlan, found: Iterable[tuple[Chunk, Parsed]], size: int = 0
+) -> NamedTable:
+    """Make one table of chunks that were parsed; `size` is how many bytes they have together, if that is known."""
     rows = GrowingArray(len(plan.numbers), options.dtype)
     texts: dict[int, list[Any]] = {j: [] for j in plan.texts}
-    holes = False
-    work, pieces, threads = _choose_parser(source, plan)
-    read, size = 0, 0 if source.compressed else source.size()
-    for chunk, parsed in _in_order(pieces, lambda c: work(c, plan, options.dtype), threads):
+    holes, read = False, 0
+    for chunk, parsed in found:
         read += len(chunk.data) + 1
         if len(rows) == 0 and size > read:
             rows.expect(int(len(parsed.values) * size / read * 1.02) + 1)
@@ -93,10 +113,16 @@ def _assemble(source: Source, options: Options, plan: ColumnPlan) -> NamedTable:
 
 def _choose_parser(source: Source, plan: ColumnPlan) -> tuple[compiled.ParseChunk, Iterator[Chunk], int]:
     """Choose how chunks are parsed, the chunks themselves, and how many are parsed at once."""
-    work = parse_wide if is_wide(plan) else parse
-    if compiled.is_for_compiled_loop(plan):
-        return compiled.CompiledParser(work), compiled.pieces(plan), compiled.threads()
+    work = parser_for(plan)
+    if isinstance(work, compiled.CompiledParser):
+        return work, compiled.pieces(plan), compiled.threads()
     return work, chunks(source, plan.dialect.skip), _AHEAD
+
+
+def parser_for(plan: ColumnPlan) -> compiled.ParseChunk:
+    """Choose how chunks are parsed."""
+    work = parse_wide if is_wide(plan) else parse
+    return compiled.CompiledParser(work) if compiled.is_for_compiled_loop(plan) else work
 
 
 def _in_order(pieces: Iterable[Chunk], work: Callable[[Chunk], Parsed], threads: int) -> Iterator[tuple[Chunk, Parsed]]:

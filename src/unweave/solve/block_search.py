@@ -1,0 +1,83 @@
+"""Leading singular vectors of a wide table in blocks, one visit a step: the Gram of its columns would not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.linalg.operators import as_product
+from unweave.linalg.products import matmul
+from unweave.objectives import Objective
+from unweave.solve.krylov import BlockKrylov, orthonormalise
+from unweave.solve.search import Search, SVDResult
+
+_MORE = 8  # columns beyond k that are multiplied at once: what lies next to the k-th value is then told from it sooner
+
+
+class BlockTable:
+    """A table in blocks, less its `shift`, as something to multiply by: AᵀA·V is one visit.
+
+    Parameters
+    ----------
+    objective : Objective
+        The table.
+    centred : bool
+        Whether the mean of every column is taken off.
+    """
+
+    def __init__(self, objective: Objective, centred: bool):
+        self.objective, self.shape, self.dtype = objective, objective.shape, objective.dtype
+        sums, squares = objective.total(_sums_and_squares)
+        self.means = sums / max(1, self.shape[0]) if centred else None
+        self.total = float(squares) - (0.0 if self.means is None else self.shape[0] * float(self.means @ self.means))
+
+    def normal(self, V: NDArray) -> NDArray:
+        """AᵀA·V."""
+        found = self.objective.total(_normal_of_block, V)
+        if self.means is not None:  # (X − 1μᵀ)ᵀ(X − 1μᵀ) = XᵀX − n·μμᵀ
+            found = found - self.shape[0] * np.outer(self.means, self.means @ V)
+        return found.astype(self.dtype)
+
+    def start_block(self, width: int, rng: np.random.Generator) -> NDArray:
+        """Random orthonormal columns."""
+        return orthonormalise(rng.standard_normal((self.shape[1], width)).astype(self.dtype))[0]
+
+
+def _sums_and_squares(block: Objective, state: None, own: None) -> tuple[tuple[NDArray, float], None]:
+    return (block.column_sums()[0], block.squares()), None
+
+
+def _normal_of_block(block: Objective, V: NDArray, own: None) -> tuple[NDArray, None]:
+    X = as_product(block.matrix)
+    return X.tdot(X.dot(V)).astype(np.float64), None
+
+
+class BlockSearch(Search):
+    """:class:`~unweave.solve.search.Search` of a table in blocks: a step is one visit, and the end needs none."""
+
+    wide = False
+    method = "krylov"
+
+    def __init__(self, objective: Objective, k: int, shift: str | None, tol: float | None, seed: int):
+        table = BlockTable(objective, shift is not None)
+        self.k, self.shift, self.total = k, table.means, table.total
+        width = min(k + _MORE, objective.shape[1])
+        self.scheme = BlockKrylov(table, k, total=self.total, tol=tol or 1e-3, seed=seed, block=width)
+
+    def result(self, state: dict, codes: bool) -> SVDResult:
+        """The Ritz vectors as they stand: their values came out of the orthogonalisation."""
+        assert isinstance(self.scheme, BlockKrylov)
+        ritz = self.scheme.ritz(state)
+        s = np.sqrt(np.maximum(ritz.values, 0.0))
+        U = None
+        if codes:
+            U = self.scheme.operator.objective.of_rows(_codes_of_block, (ritz.V, self.shift))
+            U = U / np.where(s > 0, s, 1).astype(U.dtype)
+        tail = max(self.total - float(s @ s), 0.0)
+        return SVDResult(U, s, ritz.V.T, tail, False, self.method, self.shift, self.total, ritz.converged)
+
+
+def _codes_of_block(block: Objective, state: tuple, own: None) -> tuple[NDArray, None]:
+    V, shift = state
+    codes = as_product(block.matrix).dot(V)
+    return codes if shift is None else codes - matmul(shift[None].astype(V.dtype), V), None
