@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -30,6 +31,9 @@ import numpy as np
 
 LIMIT = 600_000_000
 PART = 250_000  # rows of a block
+# What the system limits is address space. The C library reserves some for every thread that allocates, and as it
+# happens to be timed; so that the limit is one on memory, there is one heap, and large arrays go back when they are freed.
+ONE_HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1000000", "MALLOC_TRIM_THRESHOLD_": "1000000"}
 
 MODELS: dict[str, Callable[[Any, int], Any]] = {
     "PCA": lambda unweave, most: unweave.PCA(10),
@@ -80,6 +84,7 @@ def fit(name: str, path: Path, limit: int, part: int, iterations: int, whole: bo
     blocks = [X[start : start + part] for start in range(0, len(X), part)]
     MODELS[name](unweave, 2).fit([np.array(blocks[0][:500]), np.array(blocks[0][500:1000])])
     before = _status("RssAnon")
+    threading.stack_size(1 << 20)  # eight times that would be set aside for every thread
     resource.setrlimit(resource.RLIMIT_DATA, (_status("VmData") + limit, resource.RLIM_INFINITY))
     watch, visits = _Watch(), Here(most_kept=limit // 5)  # codes beyond that are kept in files
     watch.start()
@@ -110,7 +115,7 @@ def measure(rows: int, folder: Path) -> dict[str, dict]:
     write_table(path, rows)
     for name in MODELS:
         command = [sys.executable, "-m", "benchmarks.memory", "--model", name, "--table", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | ONE_HEAP)
         said = done.stderr.strip().splitlines() or ["nothing was said"]
         found[name] = {"failed": said[-1]} if done.returncode else json.loads(done.stdout)
         print(table_of({name: found[name]}).splitlines()[-1], file=sys.stderr, flush=True)

@@ -1,13 +1,14 @@
 """Tables that do not fit into memory as a whole are fitted in blocks, within a limit that the system enforces."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.memory import MODELS, write_table
+from benchmarks.memory import MODELS, ONE_HEAP, write_table
 
 LIMIT, PART, ROWS = 200_000_000, 40_000, 1_000_000  # bytes, rows of a block (16 MB), rows of the table (400 MB)
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,8 @@ def table(tmp_path_factory):
 def fitted_under_the_limit(model, table, *more):
     command = [sys.executable, "-m", "benchmarks.memory", "--model", model, "--table", str(table)]
     command += ["--limit", str(LIMIT), "--part", str(PART), "--iterations", "2", *more]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    env = os.environ | ONE_HEAP
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=env)
 
 
 @pytest.mark.parametrize("model", MODELS)
