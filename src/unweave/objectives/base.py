@@ -91,9 +91,9 @@ class Objective:
         total, own = task(self, state, None if kept is None else kept.own(0))
         return total, None if own is None else Kept([own])
 
-    def total(self, task: Task, state: Any = None) -> Any:
-        """The sum of what a visit to every block hands back."""
-        return self.visit(task, state)[0]
+    def total(self, task: Task, state: Any = None, kept: Kept | None = None) -> Any:
+        """The sum of what a visit to every block hands back, where its rows keep nothing from it."""
+        return self.visit(task, state, kept)[0]
 
     def answers(self, task: Task, state: Any = None) -> list:
         """What a visit has to say of each block, in order."""

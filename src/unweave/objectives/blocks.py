@@ -75,6 +75,9 @@ class Blocks(Objective):
     def visit(self, task: Task, state: Any = None, kept: Kept | None = None) -> tuple[Any, Kept | None]:
         return self.visits.each(self._load, task, state, kept)
 
+    def total(self, task: Task, state: Any = None, kept: Kept | None = None) -> Any:
+        return self.visits.total(self._load, task, state, kept)
+
     def of_rows(self, task: Task, state: Any = None) -> NDArray:
         return np.concatenate(self.answers(task, state))
 
@@ -107,7 +110,7 @@ class Blocks(Objective):
             # Which rows these are is no part of what a random_state decides.
             chosen = np.arange(n) if n <= many else np.sort(np.random.default_rng(0).choice(n, many, replace=False))
             own = [{"rows": chosen[slice(*np.searchsorted(chosen, ends))] - ends[0]} for ends in pairwise(self.bounds)]
-            self._standing = joined(self.visit(_taken, None, Kept(own))[0])
+            self._standing = joined(self.total(_taken, None, Kept(own)))
         return self._standing
 
     # -- sums ----------------------------------------------------------------------------------------------------
@@ -235,6 +238,9 @@ class NewRows(Blocks):
         if kept is not None:
             return super().visit(task, state, kept)
         return self.visits.each(self._unseen, partial(_where_rows, task), state)
+
+    def total(self, task, state=None, kept=None):
+        return self.visit(task, state, kept)[0]
 
     def answers(self, task, state=None):
         found = self.visits.gather(self._unseen, partial(_where_rows, task), state)

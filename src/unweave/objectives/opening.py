@@ -187,7 +187,7 @@ def _open_blocks(estimator, X, missing, loss: Loss, weights) -> tuple[Objective,
     if weights is not None or loss.takes_weights or loss.per_column:
         refuse_blocks(estimator, X, " with a loss for each column" if loss.per_column else " with weights")
     look = first_look(estimator, X, missing, reset=True)
-    found, _ = visits_now().each(Loader(X, _Noting(look, loss.validate()).__call__), _as_it_is)
+    found = visits_now().total(Loader(X, _Noting(look, loss.validate()).__call__), _as_it_is)
     ready = clone(loss) if loss.any_number else loss.prepare_from(Pieces(lambda: found["notes"]))
     return _blocks(seen_blocks(X, look, found), ready), Learned(ready, {}, False)
 
@@ -208,7 +208,7 @@ class _Noting:
 def _look(estimator, X, missing, *, reset: bool) -> BlockTables:
     """Check every block in one visit that keeps none."""
     look = first_look(estimator, X, missing, reset=reset)
-    found, _ = visits_now().each(Loader(X, look.__call__), _as_it_is)
+    found = visits_now().total(Loader(X, look.__call__), _as_it_is)
     return seen_blocks(X, look, found)
 
 

@@ -33,6 +33,7 @@ from unweave.scale.on_worker import (
     held,
     packed,
     summary_of,
+    summarised,
     summed,
     unpacked,
     visit,
@@ -94,35 +95,11 @@ class Cluster(Visits):
     def each(self, load, task, state=None, kept=None):
         if not len(load):
             return None, None
-        self._need_workers()
-        graph: dict[tuple[str, int], Node] = {}
-        name = uuid.uuid4().hex
-
-        def node(kind: str, do: Callable, *args) -> Alias:
-            # Keys of one kind and pass make a group of their own: the scheduler deals a group out evenly, neighbours
-            # together. A group of all passes it would deal to one worker, as if it had grown so large.
-            key = (f"unweave-{kind}-{name}", len(graph))
-            graph[key] = Node(key, do, *args)
-            return Alias(key)
-
-        common = packed((load.make, task, state))
-        # What is small goes with every task, which saves waiting for one more.
-        shared = common if len(common) * len(load) <= SMALL else node("shared", held, Parcel(common))
-        raws = [self._raw(load, i) for i in range(len(load))]
-        owns = [None] * len(load) if kept is None else self._reachable(kept)
-
-        def block(raw: Any) -> Any:
-            if not hasattr(raw, "needs"):
-                return _given(raw)
-            return node("block", raw.read, List(*(Alias(future.key) for future in raw.needs)))
-
-        pairs = [
-            node("visit", visit, block(raw), load.place(i), shared, _given(own))
-            for i, (raw, own) in enumerate(zip(raws, owns, strict=True))
-        ]
-        total = tree((node("summary", summary_of, pair) for pair in pairs), lambda few: node("sum", summed, List(*few)))
-        mine = [node("own", getitem, pair, 1) for pair in pairs]
-        found, *items = self._start(graph, [total, *mine])
+        graph = _Graph()
+        pairs = self._visited(graph, visit, load, task, state, kept)
+        sums = graph.added([graph.node("summary", summary_of, pair) for pair in pairs])
+        mine = [graph.node("own", getitem, pair, 1) for pair in pairs]
+        found, *items = self._start(graph.tasks, [sums[-1], *mine])
         try:
             summary, n_kept = self._result(found, items)
         except BaseException:
@@ -136,6 +113,42 @@ class Cluster(Visits):
         if not n_kept:
             return summary, None
         return summary, self._cut(OnWorkers(items, self, kept))
+
+    def total(self, load, task, state=None, kept=None):
+        """One task a block: nothing is taken apart where rows keep nothing."""
+        if not len(load):
+            return None
+        graph = _Graph()
+        sums = graph.added(self._visited(graph, summarised, load, task, state, kept))
+        # Sums of neighbours show how far the pass is; every summary held for that would fill the workers.
+        futures = self._start(graph.tasks, sums)
+        try:
+            summary = self._result(futures[-1], futures)[0]
+        finally:
+            for future in futures:
+                future.release()
+        self.passes += 1
+        self.loads += len(load)
+        return summary
+
+    def _visited(self, graph: _Graph, do: Callable, load: Loader, task, state, kept: Kept | None) -> list[Alias]:
+        """Put the visits to all blocks into a graph, as `do` makes them."""
+        self._need_workers()
+        common = packed((load.make, task, state))
+        # What is small goes with every task, which saves waiting for one more.
+        shared = common if len(common) * len(load) <= SMALL else graph.node("shared", held, Parcel(common))
+        owns = [None] * len(load) if kept is None else self._reachable(kept)
+
+        def block(raw: Any) -> Any:
+            if not hasattr(raw, "needs"):
+                return _given(raw)
+            return graph.node("block", raw.read, List(*(Alias(future.key) for future in raw.needs)))
+
+        raws = [self._raw(load, i) for i in range(len(load))]
+        return [
+            graph.node("visit", do, block(raw), load.place(i), shared, _given(own))
+            for i, (raw, own) in enumerate(zip(raws, owns, strict=True))
+        ]
 
     def gather(self, load, task, state=None):
         self._need_workers()
@@ -295,6 +308,35 @@ class Cluster(Visits):
                     f"dask worker {self.address}"
                 )
             time.sleep(0.1)
+
+
+class _Graph:
+    """The tasks of one pass.
+
+    Keys of one kind and pass make a group of their own: the scheduler deals a group out evenly, neighbours together. A
+    group of all passes it would deal to one worker, as if it had grown so large.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: dict[tuple[str, int], Node] = {}
+        self.name = uuid.uuid4().hex
+
+    def node(self, kind: str, do: Callable, *args: Any) -> Alias:
+        """Add a task."""
+        key = (f"unweave-{kind}-{self.name}", len(self.tasks))
+        self.tasks[key] = Node(key, do, *args)
+        return Alias(key)
+
+    def added(self, parts: list[Alias]) -> list[Alias]:
+        """Add up summaries; the sums of neighbours, and the sum of all as the last."""
+        sums: list[Alias] = []
+
+        def join(few: list[Alias]) -> Alias:
+            sums.append(self.node("sum", summed, List(*few)))
+            return sums[-1]
+
+        last = tree(parts, join)
+        return sums or [last]
 
 
 class OnWorkers(Kept):

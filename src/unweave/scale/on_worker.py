@@ -109,6 +109,11 @@ def summary_of(pair: tuple[Any, Any]) -> tuple[Any, int]:
     return pair[0], int(pair[1] is not None)
 
 
+def summarised(raw: Any, place: int, shared: bytes, own: Any) -> tuple[Any, int]:
+    """Visit one block whose rows keep nothing."""
+    return visit(raw, place, shared, own)[0], 0
+
+
 def summed(few: list[tuple[Any, int]]) -> tuple[Any, int]:
     """The sum of neighbours, and how many blocks of theirs keep something."""
     return add_up([summary for summary, _ in few]), sum(kept for _, kept in few)

@@ -65,7 +65,7 @@ class Side:
 
     def total(self, task: Task, state: Any = None) -> Any:
         """Visit every block once; the sum of what the task hands back."""
-        return self.visit(task, state)[0]
+        return self.visits.total(self.load, task, state)
 
     def some(self, chosen: NDArray) -> sp.csr_array:
         """The rows with these (ascending) numbers, as one table: one visit."""
@@ -91,7 +91,7 @@ def open_rows(X, look: BlockLook, entries: Entries, note: Note, *, turn_into: st
     each block is written there turned over, under its number.
     """
     visits = visits_now()
-    found, _ = visits.each(Loader(X, _Opening(look, entries, note, turn_into).__call__), _as_it_is)
+    found = visits.total(Loader(X, _Opening(look, entries, note, turn_into).__call__), _as_it_is)
     tables = seen_blocks(X, look, found["look"])
     assert tables.places is not None
     bounds = np.concatenate([[0], np.cumsum(tables.sizes)]).astype(np.int64)

@@ -108,6 +108,10 @@ class Visits(ABC):
         The sum is added in one order, whoever computes: the same bits in this process and on any number of workers.
         """
 
+    def total(self, load: Loader, task: Task, state: Any = None, kept: Kept | None = None) -> Any:
+        """The same for a task whose rows keep nothing from this visit: the sum of the summaries alone."""
+        return self.each(load, task, state, kept)[0]
+
     def in_turn(self, load: Loader, task: Task, state: Any, order: Sequence[int]) -> Any:
         """Hand a state from block to block: ``state = task(block, state, None)[0]``, in this order; one pass.
 

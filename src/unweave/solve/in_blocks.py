@@ -188,7 +188,7 @@ class InBlocks(FactorScheme):
         assert self.sums is not None
         if not isinstance(self.sums, Crosses):
             return self.sums.model(sums, Z)
-        return self.sums.model(sums, Z, lambda: self.objective.visit(_crosses_in_double, None, kept)[0])
+        return self.sums.model(sums, Z, lambda: self.objective.total(_crosses_in_double, None, kept))
 
     def settled(self, state: dict) -> bool:
         """Whether the objective moved by no more than rounding."""

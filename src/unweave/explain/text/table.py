@@ -254,7 +254,7 @@ class TextTable(TransformerMixin, BaseEstimator):
     def _fit_blocks(self, X: TextBlocks) -> None:
         """Count the terms of every block in one visit, and choose among them."""
         loader = Loader(X.blocks, partial(tallied, clone(self)._tally))
-        tally: TermTally = visits_now().each(loader, as_it_is)[0]
+        tally: TermTally = visits_now().total(loader, as_it_is)
         self._choose(
             tx.Tally(tally.documents, tally.totals), tally.n, lambda numbers: [tally.terms[i] for i in numbers]
         )

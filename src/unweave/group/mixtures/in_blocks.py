@@ -31,7 +31,7 @@ class RowsInBlocks(WeightedRows):
         self._found: dict[str, list] = {}
 
     def add_up(self, summary, state):
-        return self.objective.visit(_summary, (summary, self.read, state), self._kept())[0]
+        return self.objective.total(_summary, (summary, self.read, state), self._kept())
 
     def of_rows(self, answer, state):
         return self.objective.of_rows(_summary, (answer, self.read, state))
@@ -65,7 +65,7 @@ class RowsInBlocks(WeightedRows):
     def _visit(self, chosen: NDArray) -> None:
         bounds = self.objective.bounds
         own = [{"rows": chosen[slice(*np.searchsorted(chosen, ends))] - ends[0]} for ends in pairwise(bounds)]
-        self._found, _ = self.objective.visit(_taken, (self._look, self.read), self._kept(own))
+        self._found = self.objective.total(_taken, (self._look, self.read), self._kept(own))
         self._chosen = chosen
 
     def _kept(self, own: list[dict] | None = None) -> Kept | None:
