@@ -31,8 +31,8 @@ import numpy as np
 
 LIMIT = 600_000_000
 PART = 250_000  # rows of a block
-# What the system limits is address space. The C library reserves some for every thread that allocates, and as it
-# happens to be timed; so that the limit is one on memory, there is one heap, and large arrays go back when they are freed.
+# What the system limits is address space, of which the C library sets some aside for every thread that allocates. So
+# that the limit is one on memory, there is one heap, and large arrays go back when they are freed.
 ONE_HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1000000", "MALLOC_TRIM_THRESHOLD_": "1000000"}
 
 MODELS: dict[str, Callable[[Any, int], Any]] = {
