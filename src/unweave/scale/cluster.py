@@ -34,12 +34,10 @@ from unweave.scale.on_worker import (
     packed,
     summarised,
     summary_of,
-    summed,
     unpacked,
     visit,
     written,
 )
-from unweave.scale.summing import tree
 from unweave.scale.visits import Loader, Visits
 from unweave.scale.ways import SMALL, Ways
 
@@ -53,6 +51,8 @@ try:
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
     from distributed.utils import silence_logging_cmgr
+
+    from unweave.scale.graph import Graph, given
 except ImportError as error:
     raise ImportError(
         f"a cluster needs Dask, which is not installed ({error.name} is missing): pip install unweave[scale]"
@@ -95,7 +95,7 @@ class Cluster(Visits):
     def each(self, load, task, state=None, kept=None):
         if not len(load):
             return None, None
-        graph = _Graph()
+        graph = Graph()
         pairs = self._visited(graph, visit, load, task, state, kept)
         sums = graph.added([graph.node("summary", summary_of, pair) for pair in pairs])
         mine = [graph.node("own", getitem, pair, 1) for pair in pairs]
@@ -118,7 +118,7 @@ class Cluster(Visits):
         """One task a block: nothing is taken apart where rows keep nothing."""
         if not len(load):
             return None
-        graph = _Graph()
+        graph = Graph()
         sums = graph.added(self._visited(graph, summarised, load, task, state, kept))
         # Sums of neighbours show how far the pass is; every summary held for that would fill the workers.
         futures = self._start(graph.tasks, sums)
@@ -131,7 +131,7 @@ class Cluster(Visits):
         self.loads += len(load)
         return summary
 
-    def _visited(self, graph: _Graph, do: Callable, load: Loader, task, state, kept: Kept | None) -> list[Alias]:
+    def _visited(self, graph: Graph, do: Callable, load: Loader, task, state, kept: Kept | None) -> list[Alias]:
         """Put the visits to all blocks into a graph, as `do` makes them."""
         self._need_workers()
         common = packed((load.make, task, state))
@@ -141,12 +141,12 @@ class Cluster(Visits):
 
         def block(raw: Any) -> Any:
             if not hasattr(raw, "needs"):
-                return _given(raw)
+                return given(raw)
             return graph.node("block", raw.read, List(*(Alias(future.key) for future in raw.needs)))
 
         raws = [self._raw(load, i) for i in range(len(load))]
         return [
-            graph.node("visit", do, block(raw), load.place(i), shared, _given(own))
+            graph.node("visit", do, block(raw), load.place(i), shared, given(own))
             for i, (raw, own) in enumerate(zip(raws, owns, strict=True))
         ]
 
@@ -175,9 +175,7 @@ class Cluster(Visits):
         """Write what blocks keep from where it is; the paths, None where nothing is kept."""
         name = uuid.uuid4().hex
         keys = [f"unweave-write-{name}-{i}" for i in range(len(items))]
-        graph = {
-            key: Node(key, written, path, _given(item)) for key, path, item in zip(keys, paths, items, strict=True)
-        }
+        graph = {key: Node(key, written, path, given(item)) for key, path, item in zip(keys, paths, items, strict=True)}
         futures = self._start(graph, [Alias(key) for key in keys])
         return [self._result(future) for future in futures]
 
@@ -310,35 +308,6 @@ class Cluster(Visits):
             time.sleep(0.1)
 
 
-class _Graph:
-    """The tasks of one pass.
-
-    Keys of one kind and pass make a group of their own: the scheduler deals a group out evenly, neighbours together. A
-    group of all passes it would deal to one worker, as if it had grown so large.
-    """
-
-    def __init__(self) -> None:
-        self.tasks: dict[tuple[str, int], Node] = {}
-        self.name = uuid.uuid4().hex
-
-    def node(self, kind: str, do: Callable, *args: Any) -> Alias:
-        """Add a task."""
-        key = (f"unweave-{kind}-{self.name}", len(self.tasks))
-        self.tasks[key] = Node(key, do, *args)
-        return Alias(key)
-
-    def added(self, parts: list[Alias]) -> list[Alias]:
-        """Add up summaries; the sums of neighbours, and the sum of all as the last."""
-        sums: list[Alias] = []
-
-        def join(few: list[Alias]) -> Alias:
-            sums.append(self.node("sum", summed, List(*few)))
-            return sums[-1]
-
-        last = tree(parts, join)
-        return sums or [last]
-
-
 class OnWorkers(Kept):
     """What every block keeps, on the workers.
 
@@ -375,11 +344,6 @@ def _limit(limits: Iterable[int | None]) -> str:
     """The least memory that a worker may have, in words."""
     least = min((limit for limit in limits if limit), default=None)
     return "no limit is set" if least is None else f"{dask.utils.format_bytes(least)} a worker"
-
-
-def _given(value: Any) -> Any:
-    """A value as an argument of a task."""
-    return Alias(value.key) if isinstance(value, Future) else value
 
 
 def _large_graphs():
