@@ -85,6 +85,20 @@ def test_shapes_dtype_and_sign(spec, dtype):
 
 
 @pytest.mark.parametrize("spec", SPECS)
+def test_bend_is_finite_difference_of_the_gradient(spec):
+    loss, x, p, _ = case(spec, np.float64)
+    if not loss.bends:
+        with pytest.raises(NotImplementedError, match="bends"):
+            loss.bend(x, p)
+        return
+    h = 1e-6 * np.abs(p)
+    slope = (loss.gradient(x, p + h) - loss.gradient(x, p - h)) / (2 * h)
+    bend = loss.bend(x, p)
+    assert bend.min() >= 0
+    np.testing.assert_allclose(bend, slope, rtol=1e-4, atol=1e-6 * bend.max())
+
+
+@pytest.mark.parametrize("spec", SPECS)
 def test_gradient_is_finite_difference(spec):
     loss, x, p, _ = case(spec, np.float64)
     gradient, own, h = loss.gradient(x, p), owners(loss, x.shape[1]), 1e-6

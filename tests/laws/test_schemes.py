@@ -131,6 +131,11 @@ MORE = {
         {},
     ),
     "blocks ahead": (lambda: unweave.NMF(3, max_iter=30), lambda: np.array_split(1.0 * counts(60, 12), 3), {}),
+    "curved blocks ahead": (
+        lambda: unweave.NMF(3, loss="kl", max_iter=30),
+        lambda: np.array_split(1.0 + counts(60, 12), 3),
+        {},
+    ),
     "free blocks ahead": (lambda: unweave.SemiNMF(3, max_iter=30), lambda: np.array_split(far(60), 3), {}),
     "clusters of blocks": (lambda: unweave.KMeans(4, max_iter=20), lambda: np.array_split(far(300), 3), {}),
     "topics of blocks": (lambda: unweave.LDA(3, max_iter=10), lambda: in_blocks(counts(60, 20)), {}),

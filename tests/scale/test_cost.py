@@ -98,7 +98,8 @@ CASES = {
     "parts in float32": (lambda: unweave.NMF(K, max_iter=4, tol=0), lambda: numbers(np.float32), ["VisitAhead"]),
     "holes": (lambda: unweave.Factorization(K, missing="nan", max_iter=4, tol=0), holes, ["Visit"]),
     "gradients": (lambda: unweave.Factorization(K, loss="logistic", max_iter=4, tol=0), flags, ["Visit"]),
-    "counts": (lambda: unweave.NMF(K, loss="kl", max_iter=4, tol=0), numbers, ["Visit"]),
+    "counts": (lambda: unweave.NMF(K, loss="kl", max_iter=4, tol=0), numbers, ["VisitAhead"]),
+    "counts, few stored": (lambda: unweave.NMF(K, loss="kl", max_iter=4, tol=0), wide, ["Visit"]),
     "groups": (lambda: unweave.KMeans(K), numbers, ["lloyd_visit"]),
     "gaussian": (lambda: unweave.GaussianMixture(K, max_iter=4, tol=0), numbers, ["_summary"]),
     "gaussian-diagonal": (

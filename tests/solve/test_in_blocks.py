@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
+from unweave.losses import get_loss
+from unweave.objectives import Dense
 from unweave.objectives.opening import open_table
 from unweave.penalties import get_penalty
 from unweave.scale.visits import Here, visiting
@@ -41,6 +43,7 @@ CASES = {
     "TruncatedSVD": (lambda: unweave.TruncatedSVD(3), lambda: sp.csr_array(counts())),
     "TruncatedSVD, wide": (lambda: unweave.TruncatedSVD(3, random_state=0), lambda: sp.csr_array(counts(200, 4200))),
     "NMF": (lambda: unweave.NMF(3, random_state=0), counts),
+    "NMF, KL, dense": (lambda: unweave.NMF(3, loss="kl", random_state=0), counts),
     "NMF, KL": (lambda: unweave.NMF(3, loss="kl", random_state=0), lambda: sp.csr_array(counts())),
     "SemiNMF": (lambda: unweave.SemiNMF(3, random_state=0), counts),
     "holes": (lambda: unweave.Factorization(3, codes="ridge", components="ridge", missing="nan"), holes),
@@ -110,3 +113,27 @@ def test_codes_that_do_not_fit_go_into_files_and_come_back(tmp_path):
             models.append(unweave.NMF(3, random_state=0).fit(blocks))
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
     assert not any(tmp_path.iterdir())
+
+
+def test_the_second_order_of_a_column_is_its_sum_over_rows():
+    X, rng = counts(), np.random.default_rng(0)
+    U, Z = rng.random((len(X), 3)), rng.random((3, X.shape[1]))
+    objective = Dense(X, get_loss("kl"))
+    expected = np.zeros((X.shape[1], 3, 3))
+    for i, row in enumerate(X):
+        for j, x in enumerate(row):
+            expected[j] += x / (U[i] @ Z[:, j]) ** 2 * np.outer(U[i], U[i])
+    np.testing.assert_allclose(objective.bend_by_sums(U, Z), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_newtons_steps_are_longer_and_never_climb(scale):
+    rng, objectives = np.random.default_rng(0), []
+    X = scale * (rng.gamma(1.0, 1.0, (400, 4)) @ rng.gamma(1.0, 1.0, (4, 20)) + 0.1 * rng.random((400, 20)))
+    settings = {"loss": "kl", "init": "random", "max_iter": 60, "tol": 0, "random_state": 0}
+    note = lambda progress: objectives.append(progress.objective)  # noqa: E731
+    model = unweave.NMF(4, callback=note, **settings).fit(cut(X, 4))
+    assert "Newton" in model.plan_.components
+    assert (np.diff(objectives) <= 1e-9 * np.abs(objectives[:-1])).all()
+    assert model.objective_ <= objectives[-1] * (1 + 1e-9)
+    assert model.objective_ < unweave.NMF(4, **settings).fit(X).objective_

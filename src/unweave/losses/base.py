@@ -66,6 +66,7 @@ class Loss(BaseEstimator):
     noise : the distribution of an entry about its prediction of which `value` is −log, but for what no prediction
         changes: "gaussian", "laplace", "poisson" or "discrete" (levels); "" where there is none
     predicts_names : whether `predict` gives names of levels, which are right or wrong and have no distance
+    bends : whether `bend`, the second derivative in p, is known and nowhere below 0
     curvature : an upper bound of the second derivative in p (of the largest eigenvalue if width > 1), or None
     """
 
@@ -83,6 +84,7 @@ class Loss(BaseEstimator):
     zeros_in_sums: bool = False
     noise: str = ""
     predicts_names: bool = False
+    bends: bool = False
 
     @property
     def width(self) -> int:
@@ -159,6 +161,10 @@ class Loss(BaseEstimator):
     def ruin(self, dtype) -> float:
         """The total loss from which on something seen was predicted as 0, where that costs infinitely much."""
         return np.inf
+
+    def bend(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Second derivative by p of each entry's cost, for a loss that `bends`."""
+        raise NotImplementedError(f"loss={self.name!r} does not say how it bends")
 
     def column_curvature(self, m: int) -> np.ndarray | None:
         """`curvature` for each of the prediction columns of `m` data columns, or None."""

@@ -7,6 +7,7 @@ import numpy as np
 from unweave.losses.base import Loss
 
 _SHARE = 1e-20
+_FLAT = 1e-9  # share of the data below which a prediction bends the cost no more: squares of smaller ones overflow
 
 
 def above_zero(x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -32,6 +33,7 @@ class KL(Loss):
     in_data_units = True
     zeros_in_sums = True
     nonnegative = True
+    bends = True
     degree = 1.0
 
     def value(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -45,6 +47,10 @@ class KL(Loss):
 
     def gradient(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         return 1.0 - x / above_zero(x, p)
+
+    def bend(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        p = np.maximum(above_zero(x, p), _FLAT * x)
+        return x / p / p
 
     def _check(self, values: np.ndarray) -> None:
         if values.size and values.min() < 0:

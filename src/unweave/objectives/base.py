@@ -296,6 +296,24 @@ class Objective:
 
         return (OwnGrams.joined if side == "rows" else OwnGrams.summed)(self._over_rows(task))
 
+    def bend_by_sums(self, U: NDArray, Z: NDArray) -> NDArray[np.float64]:
+        """Second derivative by each column of Z: Σ_i l''(x_ij, p_ij) u_i·u_iᵀ, (columns, k, k)."""
+        k = U.shape[1]
+        above = np.triu_indices(k)  # each half of a symmetric matrix says all
+
+        def task(start, stop):
+            x, w = self.dense_rows(start, stop)
+            u = U[start:stop]
+            bend = self.loss.bend(x, u @ Z)
+            bend = bend if w is None else bend * w
+            return (bend.T @ (u[:, above[0]] * u[:, above[1]])).astype(np.float64)
+
+        size = max(1, BLOCK_ENTRIES // max(self.n_predictions, len(above[0])))
+        half = _sum_in_order(run(task, self.shape[0], size))
+        grams = np.empty((self.n_predictions, k, k))
+        grams[:, above[0], above[1]] = grams[:, above[1], above[0]] = half
+        return grams
+
     def visible(self, other: NDArray, side: str) -> NDArray:
         """Σ of the other factor over the entries seen: W·Zᵀ (side "rows", other = Zᵀ) or Wᵀ·U (side "columns")."""
         if self.complete:

@@ -113,6 +113,10 @@ class Blocks(Objective):
             self._standing = joined(self.total(_taken, None, Kept(own)))
         return self._standing
 
+    @property
+    def n_multiplied(self):
+        return self.totals.n_stored
+
     # -- sums ----------------------------------------------------------------------------------------------------
 
     def column_sums(self):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unweave.linalg.products import gram
 from unweave.objectives.base import Objective
 from unweave.objectives.models import OwnGrams, Quadratic, RowModel
+from unweave.scale.families import sends_curves
 
 # Numbers that a Gram for every column may take. Beyond that (2 GB) a bound with one Gram for all has to do.
 _MOST_GRAMS = 1 << 28
@@ -119,6 +120,25 @@ class Tangents(ColumnSums):
         return np.empty(0, np.intp)  # a multiplicative step keeps what is zero
 
 
+class Curves(Tangents):
+    """The same, and the second derivative of the loss of every column: a step of Newton's besides.
+
+    A multiplicative step never raises the loss but is short. That of Newton's is long, and may go too far: who takes it
+    looks at the loss there first.
+    """
+
+    title = "Newton's step from gradients and a Gram for every column, or one multiplicative step"
+
+    def of(self, block, U, Z):
+        return {**super().of(block, U, Z), "grams": block.bend_by_sums(U, Z)}
+
+    def curve(self, sums: dict[str, Any], Z: NDArray) -> OwnGrams:
+        """The loss to the second order about Z, but for a constant."""
+        F = Z.T.astype(np.float64)
+        cross = np.einsum("ijk,ik->ij", sums["grams"], F) - sums["slope"]
+        return OwnGrams(cross, sums["grams"], np.zeros(len(F)), Z.dtype)
+
+
 class Tangent(RowModel):
     """A loss of non-negative predictions as it is at one F: value, gradient D − N, and D; elsewhere it is not known."""
 
@@ -158,5 +178,6 @@ def column_sums_of(objective: Objective, width: int, single_entries: bool) -> Co
     if objective.curvature is not None:
         return Bounded(float(np.max(objective.curvature)))
     if objective.loss.nonnegative and single_entries:
-        return Tangents(objective.loss.power)
+        curved = objective.loss.bends and sends_curves(*objective.shape, width, objective.n_multiplied)
+        return (Curves if curved else Tangents)(objective.loss.power)
     return None

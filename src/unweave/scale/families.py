@@ -15,6 +15,9 @@ import numpy as np
 GRAM_COLUMNS = 4096  # columns up to which PCA sums the Gram of the columns (``MOST_BLOCK_COLUMNS``)
 _PRODUCT_COLUMNS = 64  # columns up to which a Gaussian mixture forms products of pairs (``forms.py``)
 _PAGE = 4096  # bytes that a memory map reads at least
+# Numbers of second derivatives of counts that are worth sending in every pass (32 MB), and the share of entries that
+# must be stored: they are summed over all entries, while a multiplicative step goes over the stored ones.
+_MOST_CURVES, _FILLED = 1 << 22, 0.25
 _BOUNDS = 1 << 27  # bytes of bounds that k-means keeps with the rows
 
 
@@ -107,8 +110,19 @@ def _grams(s: Size) -> list[Sent]:
     return [Sent(s.number * s.k * s.m, 8 * s.m * (s.k * s.k + s.k + 1))]
 
 
+def sends_curves(n: int, m: int, k: int, stored: int) -> bool:
+    """Whether counts in blocks hand back second derivatives of every column besides gradients."""
+    return m * k * k <= _MOST_CURVES and stored >= _FILLED * n * m
+
+
 def _tangents(s: Size) -> list[Sent]:
-    return [Sent(s.number * s.k * s.m, 8 * 2 * s.m * s.k)]
+    curves = s.k * s.k if sends_curves(s.n, s.m, s.k, s.stored) else 0
+    return [Sent(s.number * s.k * s.m, 8 * s.m * (2 * s.k + curves))]
+
+
+def _tangent_kept(s: Size) -> float:
+    """The codes; where they are carried on, the former ones too."""
+    return (2 if sends_curves(s.n, s.m, s.k, s.stored) else 1) * s.number * s.n * s.k
 
 
 def _means(s: Size) -> list[Sent]:
@@ -209,7 +223,7 @@ FAMILIES: dict[str, Family] = {
         lambda s: 3 * 8 * s.m * s.k,
     ),
     "counts": Family(
-        "codes, then one multiplicative step of the components", _tangents, 2, lambda s: s.number * s.n * s.k,
+        "codes, then one step of Newton's, or a multiplicative one, of the components", _tangents, 2, _tangent_kept,
         lambda s: 3 * 8 * s.m * s.k,
     ),
     "groups": Family("labels, then means", _means, 3, _mean_kept, _mean_driver),

@@ -11,7 +11,7 @@ from unweave.objectives import Objective
 from unweave.objectives.models import RowModel
 from unweave.solve.alternate import Alternate, AlternateMixtures, Extrapolated, sides
 from unweave.solve.closed import ClosedForm, Spectral, why_not_closed
-from unweave.solve.in_blocks import AheadInBlocks, InBlocks, sums_for, why_not_one_visit
+from unweave.solve.in_blocks import in_blocks, sums_for, why_not_one_visit
 from unweave.solve.problem import Problem
 from unweave.solve.scheme import FactorScheme
 from unweave.solve.soft_impute import Shrinkage, why_not_shrinkage
@@ -142,7 +142,7 @@ def alternating(objective: Objective, problem: Problem, solver: str, init, rng) 
         plan.solver = "alternating half-steps that look ahead (extrapolated)"
     several = why_not_one_visit(objective, problem) if objective.in_blocks else None
     if objective.in_blocks and several is None:
-        blocked = (AheadInBlocks if ahead else InBlocks)(objective, problem, left, right)
+        blocked = in_blocks(objective, problem, left, right, ahead)
         plan.components = "fixed" if blocked.sums is None else f"{blocked.right.title}, {blocked.sums.title}"
         if start not in ("given", "random"):
             rows = objective.standing().shape[0]
