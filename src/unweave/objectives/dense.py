@@ -67,8 +67,8 @@ class Dense(Objective):
         weights = None if self.weights is None else self.weights.astype(np.float64)
         return self.X.astype(np.float64), weights
 
-    def column_gram(self, shift):
-        return gram(self.X, shift=shift)
+    def column_gram(self, shift, weights=None):
+        return gram(self.X, shift=shift, weights=weights)
 
     def weighted_residual(self, U, Z):
         X = self.X.astype(np.float64, copy=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from unweave.data.storage import divide_rows
+from unweave.data.storage import divide_rows, scale_rows
 from unweave.linalg.products import gram, squared_norm
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
@@ -57,12 +57,14 @@ class Sparse(Objective):
     def n_multiplied(self):
         return self.X.nnz
 
-    def column_gram(self, shift):
+    def column_gram(self, shift, weights=None):
         X = self.X.astype(np.float64)
-        total = (X.T @ X).toarray()
+        weighted = X if weights is None else scale_rows(X, weights)
+        total = (X.T @ weighted).toarray()
         if shift is not None:
-            sums = np.asarray(X.sum(axis=0)).ravel()
-            total += X.shape[0] * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
+            sums = np.asarray(weighted.sum(axis=0)).ravel()
+            n = X.shape[0] if weights is None else weights.sum()
+            total += n * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
         return total
 
     def weighted_residual(self, U, Z):
