@@ -63,7 +63,7 @@ class Shifted:
         self.product, self.shape, self.dtype = product, product.shape, product.dtype
         self.shift = np.zeros(self.shape[1]) if shift is None else np.asarray(shift, dtype=np.float64)
         self.roots = None if roots is None else np.asarray(roots, dtype=np.float64)
-        self._factors = None if roots is None else self.roots.astype(self.dtype)[:, None]
+        self._factors = None if self.roots is None else self.roots.astype(self.dtype)[:, None]
 
     def dot(self, B: np.ndarray) -> np.ndarray:
         """``A @ B = diag(roots) (X @ B - 1 (shift @ B))``."""

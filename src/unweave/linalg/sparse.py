@@ -142,7 +142,7 @@ class SparseProduct:
 
     def rows_times(self, factors: np.ndarray) -> SparseProduct:
         """The matrix with every row times a number of its own; which entries are stored stays the same."""
-        indptr, indices, data = self._rows
+        indptr, _, data = self._rows
         scaled = (data * np.repeat(factors, np.diff(indptr))).astype(data.dtype)
         return SparseProduct(sparse.csr_array((scaled, self.matrix.indices, self.matrix.indptr), shape=self.shape))
 

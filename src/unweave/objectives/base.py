@@ -136,6 +136,10 @@ class Objective:
         """The sum of squares of the entries seen."""
         return float(2 * self.half_norm)
 
+    def row_norms(self) -> NDArray[np.float64]:
+        """The sum of squares of every row."""
+        raise NotImplementedError("this objective does not know the sizes of its rows")
+
     def shifted(self, row: NDArray) -> Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
         raise NotImplementedError("an objective defines shifted")

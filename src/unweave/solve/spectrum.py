@@ -16,9 +16,7 @@ from unweave.solve.svd import thin_svd
 _SMALL = 250_000  # entries up to which the singular values are computed directly
 
 
-def squared_spectrum(
-    X, *, shift: np.ndarray | str | None = None, weights: np.ndarray | None = None
-) -> np.ndarray:
+def squared_spectrum(X, *, shift: np.ndarray | str | None = None, weights: np.ndarray | None = None) -> np.ndarray:
     """All squared singular values of ``X - 1 shift^T``, falling, float64: eigenvalues of the smaller Gram.
 
     With `weights` each row is times the root of its weight.
