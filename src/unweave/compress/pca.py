@@ -170,7 +170,7 @@ class PCA(BaseFactorization):
         return plan, scheme, scheme.begin()
 
     def _finish(self, objective, problem, scheme, state):
-        Z, weights = state["components"], getattr(scheme, "weights", None)
+        Z, weights = state["components"], scheme.weights
         svd = scheme.svd
         if svd is None:
             Z, s, total = self._rotated(objective, state)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import row_weights
 from unweave.factorization.base import BaseFactorization
 from unweave.objectives import Objective
 from unweave.objectives.opening import reopen_table
-from unweave.parallel import run, single_blas
+from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate, of_spectrum
 from unweave.solve.closed import decompose
-
-_ROWS = 1024
 
 
 def r2(model: BaseFactorization, X, sample_weight=None) -> float:
@@ -63,24 +60,6 @@ def _sums_of_rows(rows: Objective, told: tuple, own: dict | None) -> tuple[tuple
     if not rows.complete:
         about = rows if mean is None else rows.shifted(mean)
         return (2 * rows.value(coder(rows), full), about.squares()), None
-    left, total = _row_sums(rows, Z.astype(np.float64), None if mean is None else mean.astype(np.float64))
+    left, total = rows.row_residuals(Z.astype(np.float64), np.zeros(Z.shape[1]) if mean is None else mean)
     weights = np.ones(len(left)) if own is None else own["weights"]
     return (float(weights @ left), float(weights @ total)), None
-
-
-def _row_sums(rows: Objective, Z: NDArray, mean: NDArray | None) -> tuple[NDArray, NDArray]:
-    """‖x − mean − u·Z‖² and ‖x − mean‖² of every row; a sparse table is only multiplied."""
-    if rows.is_sparse:
-        X, shift = rows.in_double().matrix, np.zeros(rows.shape[1]) if mean is None else mean
-        total = rows.row_norms() - 2 * X.dot(shift[:, None])[:, 0] + shift @ shift
-        codes = X.dot(np.ascontiguousarray(Z.T)) - Z @ shift
-        return np.maximum(total - np.square(codes).sum(axis=1), 0), np.maximum(total, 0)
-
-    def task(start: int, stop: int) -> tuple[NDArray, NDArray]:
-        C = rows.dense_rows(start, stop)[0].astype(np.float64)
-        C = C if mean is None else C - mean
-        R = C - (C @ Z.T) @ Z
-        return np.square(R).sum(axis=1), np.square(C).sum(axis=1)
-
-    parts = run(task, rows.shape[0], _ROWS) or [(np.zeros(0), np.zeros(0))]
-    return np.concatenate([left for left, _ in parts]), np.concatenate([total for _, total in parts])

@@ -168,7 +168,7 @@ class TruncatedSVD(BaseFactorization):
         return Plan(describe(objective, problem), title, "", "", "none needed", [why]), scheme, scheme.begin()
 
     def _finish(self, objective, problem, scheme, state):
-        svd, rule, weights = scheme.svd, self._rule(), getattr(scheme, "weights", None)
+        svd, rule, weights = scheme.svd, self._rule(), scheme.weights
         if svd is not None and rule is not None:
             k = rule.enough(svd.s, svd.total)
             self.plan_.reasons.append(rule.reason(svd.s, k, svd.total))
@@ -205,10 +205,11 @@ class TruncatedSVD(BaseFactorization):
             variance = codes.var(axis=0, dtype=np.float64)
         else:
             variance = weights @ np.square(codes - weights @ codes / counted, dtype=np.float64) / counted
-        if objective.is_array and weights is None:
-            whole = float(objective.X.var(axis=0, dtype=np.float64).sum())
-        else:
+        if objective.in_blocks:
             whole = float(svd.total / counted - means @ means)
+        else:  # about the means themselves, so that large ones do not cancel
+            squares = objective.row_residuals(np.zeros((0, len(means))), means)[1]
+            whole = float(squares.sum() if weights is None else weights @ squares) / counted
         self._publish_variances(variance, whole, objective.dtype)
 
     def _publish_variances(self, variance, whole: float, dtype) -> None:

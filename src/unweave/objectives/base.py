@@ -140,6 +140,10 @@ class Objective:
         """The sum of squares of every row."""
         raise NotImplementedError("this objective does not know the sizes of its rows")
 
+    def row_residuals(self, Z: NDArray, mean: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """‖c − c·Zᵀ·Z‖² and ‖c‖² of every row x = mean + c of a table with every entry observed, for orthonormal Z."""
+        raise NotImplementedError("this objective is not held in memory")
+
     def shifted(self, row: NDArray) -> Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""
         raise NotImplementedError("an objective defines shifted")

@@ -106,6 +106,12 @@ class Sparse(Objective):
         """‖x_i‖² of every row."""
         return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=np.float64).ravel()
 
+    def row_residuals(self, Z, mean):
+        Z, mean = Z.astype(np.float64, copy=False), mean.astype(np.float64)
+        total = self.row_norms() - 2 * self._double_product.dot(mean[:, None])[:, 0] + mean @ mean
+        codes = self._double_product.dot(np.ascontiguousarray(Z.T)) - Z @ mean
+        return np.maximum(total - np.square(codes).sum(axis=1), 0), np.maximum(total, 0)
+
     @property
     def seen_quickly(self):
         return _FEW_ZEROS * self.X.nnz
