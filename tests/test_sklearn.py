@@ -7,7 +7,7 @@ from unweave.registry import ESTIMATORS, find
 
 _CLASSES = "predict_proba has a column for each component; this check reads the tags of a classifier"
 _ROWS = (
-    "by default there are as many components as rows, and 27 with repetition: those beyond the 15 different ones are of "
+    "by default there are as many components as rows, and 27 with repetition: those beyond the 15 different ones have "
     "no variance. tests/compress holds weights to repetition for a number of components"
 )
 

@@ -34,7 +34,7 @@ def sklearn(X: sp.csr_matrix, threads: int, *, solver: str) -> Fit:
 
 
 def objective(X: sp.csr_matrix, components: Any) -> float:
-    """Half of what the axes leave about the mean: ½(‖X‖² − n‖μ‖² − ‖XZᵀ − 1·μZᵀ‖²), in float64, without writing X out."""
+    """Half of what the axes leave about the mean, ½(‖X‖² − n‖μ‖² − ‖XZᵀ − 1·μZᵀ‖²): float64, X never written out."""
     Z = np.linalg.qr(np.asarray(components, dtype=np.float64).T)[0]
     wide, mean = X.astype(np.float64), np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
     codes = wide @ Z - mean @ Z

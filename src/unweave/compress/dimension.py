@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from unweave.compress.how_many import bend_of
 from unweave.data.arguments import generator, whole
 from unweave.data.table import check_table, refuse_blocks
 from unweave.parallel import single_blas
-from unweave.select.curves import clear_knee
 from unweave.solve.spectrum import squared_spectrum
 
 _ROWS = 5000  # whose neighbours are looked for
@@ -148,7 +148,7 @@ def _by_knee(X) -> IntrinsicDimension:
     variances = squared_spectrum(table.values, shift="mean")
     floor = max(n, m) * float(np.finfo(table.values.dtype).eps) * variances[0]  # what rounding makes of nothing
     rank = int(np.sum(variances > floor))
-    bend = clear_knee(variances)
+    bend = bend_of(variances, (n, m))
     if rank == 0:
         return IntrinsicDimension(0.0, "knee", n, m, None, "All rows are the same.")
     if bend is None or bend >= rank:

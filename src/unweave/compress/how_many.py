@@ -31,17 +31,18 @@ class Rule:
     share: float | None
     lead: int
 
-    def enough(self, s: NDArray, total: float) -> int:
-        """How many of these singular values are asked for.
+    def enough(self, s: NDArray, total: float, shape: tuple[int, int]) -> int:
+        """How many of these singular values of a table of this shape are asked for.
 
-        >>> Rule(0.9, 0).enough(np.array([3.0, 1.0, 0.5]), 10.25), Rule(None, 0).enough(np.array([3.0, 2, 0, 0]), 13.0)
+        >>> share, bend = Rule(0.9, 0), Rule(None, 0)
+        >>> share.enough(np.array([3.0, 1.0, 0.5]), 10.25, (9, 3)), bend.enough(np.array([3.0, 2, 0, 0]), 13.0, (9, 4))
         (2, 2)
         """
         squares = np.square(s, dtype=np.float64)
         if self.share is not None:
             reached = np.cumsum(squares) >= self.share * total * (1 - 1e-12)
             return int(np.argmax(reached)) + 1 if reached.any() else len(s)
-        bend = clear_knee(squares[self.lead :])
+        bend = bend_of(squares[self.lead :], shape)
         return len(s) if bend is None else bend + self.lead
 
     def reason(self, s: NDArray, k: int, total: float) -> str:
@@ -56,6 +57,23 @@ class Rule:
             f"n_components='knee': the squared singular values lie farthest below the line through their ends after {k}"
             f" (of {len(s)} looked at); these keep {kept:.4g} of {of}"
         )
+
+
+def bend_of(squares: NDArray, shape: tuple[int, int]) -> int | None:
+    """How many squared singular values lie before the bend of their curve; None where there is none.
+
+    A curve that is as flat as that of noise alone has none: of n rows of m independent columns of equal variance the
+    least and the largest of all values differ by a factor of ((1 + √(m/n)) / (1 − √(m/n)))² (Marchenko and Pastur).
+
+    >>> bend_of(np.array([9.0, 8.0, 1.0, 0.9, 0.8]), (1000, 5)), bend_of(np.array([9.0, 8.9, 8.7, 8.6, 8.5]), (1000, 5))
+    (2, None)
+    """
+    long, short = max(shape), min(shape)
+    root = np.sqrt(short / long)
+    whole = len(squares) >= short - 1
+    if whole and len(squares) and squares[-1] > 0 and squares[-1] >= squares[0] * ((1 - root) / (1 + root)) ** 2:
+        return None
+    return clear_knee(squares)
 
 
 def rule_of(asked, lead: int) -> Rule | None:
@@ -92,7 +110,7 @@ def to_be_fitted(rule: Rule, objective: Objective, shift: str | None, weights: N
     k = min(_FIRST, most)
     while k < most:
         svd = decompose(objective, k, shift, weights)
-        found = rule.enough(svd.s, svd.total)
+        found = rule.enough(svd.s, svd.total, objective.shape)
         if found < k:
             return min(most, found + 2 + found // 20)
         k = min(2 * k, most)

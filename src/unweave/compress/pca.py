@@ -177,7 +177,7 @@ class PCA(BaseFactorization):
             value = self.history_.objective[-1]
         else:
             s, total, value = svd.s.astype(np.float64), svd.total, 0.5 * svd.tail
-        k = self._enough(s, total, self.plan_.reasons)
+        k = self._enough(s, total, objective.shape, self.plan_.reasons)
         problem = Problem(k, problem.loss, Free(), Free(), offset=True)
         self._sentence, self._full_components = problem, np.ascontiguousarray(np.vstack([Z[:k], Z[-1:]]))
         self._publish(problem, self._full_components)
@@ -203,12 +203,12 @@ class PCA(BaseFactorization):
         self.explained_variance_ratio_ = (s**2 / total if total > 0 else np.zeros(len(s))).astype(dtype)
         self.noise_variance_ = float(max(0.0, total - float((s**2).sum())) / free / left) if left > 0 else 0.0
 
-    def _enough(self, s, total: float, reasons: list[str]) -> int:
+    def _enough(self, s, total: float, shape: tuple[int, int], reasons: list[str]) -> int:
         """How many components a rule needs; the plan is told."""
         rule = self._rule()
         if rule is None:
             return len(s)
-        k = rule.enough(s, total)
+        k = rule.enough(s, total, shape)
         reasons.append(rule.reason(s, k, total))
         return k
 

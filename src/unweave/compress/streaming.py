@@ -118,7 +118,7 @@ def _update(pca, objective) -> None:
     plan = Plan(f"{rows} rows seen in blocks", "running covariance", "", "", "none needed")
     wanted = pca._problem(pca._learned.loss, (max(rows, 1), m), False).n_components
     s, total = np.sqrt(values[:wanted]), float(values.sum())
-    k = pca._enough(s, total, plan.reasons)
+    k = pca._enough(s, total, (max(rows, 1), m), plan.reasons)
     Vt = vectors[:k] * np.sign(vectors[np.arange(k), np.abs(vectors[:k]).argmax(axis=1)])[:, None]
     problem = Problem(k, pca._learned.loss, Free(), Free(), offset=True)
     pca._sentence, pca._left = problem, LeastSquares()

@@ -170,7 +170,7 @@ class TruncatedSVD(BaseFactorization):
     def _finish(self, objective, problem, scheme, state):
         svd, rule, weights = scheme.svd, self._rule(), scheme.weights
         if svd is not None and rule is not None:
-            k = rule.enough(svd.s, svd.total)
+            k = rule.enough(svd.s, svd.total, objective.shape)
             self.plan_.reasons.append(rule.reason(svd.s, k, svd.total))
             tail = svd.tail + float(np.square(svd.s[k:], dtype=np.float64).sum())
             svd = scheme.svd = svd._replace(s=svd.s[:k], Vt=svd.Vt[:k], tail=tail)

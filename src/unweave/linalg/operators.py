@@ -67,13 +67,19 @@ class Shifted:
 
     def dot(self, B: np.ndarray) -> np.ndarray:
         """``A @ B = diag(roots) (X @ B - 1 (shift @ B))``."""
-        found = self.product.dot(B) - (self.shift @ B).astype(self.dtype)
-        return found if self._factors is None else found * self._factors
+        found = self.product.dot(B)
+        found -= (self.shift @ B).astype(self.dtype)
+        if self._factors is not None:
+            found *= self._factors
+        return found
 
     def tdot(self, B: np.ndarray) -> np.ndarray:
         """``A.T @ B = X.T @ C - shift (1^T C)`` with ``C = diag(roots) B``."""
         C = B if self._factors is None else B * self._factors
-        return self.product.tdot(C) - np.outer(self.shift, C.sum(axis=0, dtype=np.float64)).astype(self.dtype)
+        found = self.product.tdot(C)
+        if self.shift.any():
+            found -= np.outer(self.shift.astype(self.dtype), C.sum(axis=0, dtype=np.float64).astype(self.dtype))
+        return found
 
     def squared_norm(self) -> float:
         """``||A||^2`` in float64."""

@@ -41,7 +41,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _check_loaded(self, looked_at: bool) -> None:
         """Raise ValueError unless what was read from a file fits together."""
         support = self.support_
-        if getattr(support, "dtype", None) != bool or support.shape != (self.n_features_in_,):
+        if not isinstance(support, np.ndarray) or support.dtype.kind != "b" or support.shape != (self.n_features_in_,):
             raise ValueError("support_ does not mark columns")
 
     def _table(self, X, missing=None):
