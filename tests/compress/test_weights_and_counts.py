@@ -1,4 +1,4 @@
-"""Weights of rows are repetition, however the table is stored and the axes are found; numbers of components by rules."""
+"""Weights of rows are repetition, however a table is stored and axes are found; rules for how many components."""
 
 from __future__ import annotations
 
