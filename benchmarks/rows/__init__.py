@@ -9,6 +9,8 @@ from benchmarks.harness import Row
 # In the order of the printed table.
 FILES = [
     "pca",
+    "pca_stream",
+    "pca_sparse",
     "svd_sparse",
     "nmf_dense",
     "nmf_text",

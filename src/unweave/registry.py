@@ -42,12 +42,15 @@ class Entry:
     warm : tuple of (parameters, tables)
         What `unweave warmup` fits, so that every kernel is compiled: parameters beyond three components and three
         iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
+    prepares : bool
+        Whether it prepares tables for models instead of being one: it learns at a glance, and has no report.
     """
 
     home: str
     table: str = "numbers"
     small: Mapping[str, Any] = field(default_factory=dict)
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    prepares: bool = False
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
@@ -64,12 +67,15 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "SelectByVariance": Entry("unweave.compress", prepares=True),
+    "SelectByInformation": Entry("unweave.compress", prepares=True),
+    "SelectByPath": Entry("unweave.compress", prepares=True),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "OrthogonalNMF": Entry("unweave.explain"),
     "SymmetricNMF": Entry("unweave.explain", table="similarities", warm=(({}, "similar similar-sparse"),)),
-    "TextTable": Entry("unweave.explain", table="texts"),
+    "TextTable": Entry("unweave.explain", table="texts", prepares=True),
     "LSA": Entry("unweave.explain", warm=(({}, "dense sparse"),)),
     "LDA": Entry(
         "unweave.explain",
@@ -122,6 +128,12 @@ OTHERS: dict[str, str | None] = {
     "ratings": "unweave.complete.ratings",
     "features": "unweave.complete.ratings.features",
     "split_ratings": "unweave.judge",
+    "intrinsic_dimension": "unweave.compress",
+    "distance_concentration": "unweave.compress",
+    "matrix_rank": "unweave.compress",
+    "range_basis": "unweave.compress",
+    "null_space": "unweave.compress",
+    "approximation_error": "unweave.compress",
     "coreset": "unweave.group",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
