@@ -63,6 +63,7 @@ ESTIMATORS: dict[str, Entry] = {
         ),
     ),
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
+    "OrthonormalBasis": Entry("unweave.compress", small={"keep": 3}),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
