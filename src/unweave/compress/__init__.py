@@ -5,8 +5,10 @@
 and compared there with those that are learned.
 """
 
+from unweave.compress.bases.compare import Comparison, compare_bases
 from unweave.compress.bases.model import OrthonormalBasis
+from unweave.compress.bases.tiles import from_tiles, tiles
 from unweave.compress.pca import PCA
 from unweave.compress.truncated_svd import TruncatedSVD
 
-__all__ = ["PCA", "OrthonormalBasis", "TruncatedSVD"]
+__all__ = ["PCA", "Comparison", "OrthonormalBasis", "TruncatedSVD", "compare_bases", "from_tiles", "tiles"]

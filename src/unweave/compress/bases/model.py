@@ -154,10 +154,9 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
     def _take(self, X) -> None:
         """Add the energies of rows to those that there are, and choose anew."""
         before = (self.energies_, self.n_samples_, self._lost) if hasattr(self, "energies_") else None
-        shape = _shape_of(X)
         if before is None:
             objective, _ = open_table(self, X, None, "squared")
-            self.shape_ = _checked_shape(shape if self.shape is None else self.shape, objective.shape[1])
+            self.shape_ = row_shape(X, self.shape, objective.shape[1])
         else:
             objective = self._rows(X)
         rule = Rule.of(self.keep, self.threshold, self.n_features_in_)
@@ -276,15 +275,10 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         return tags
 
 
-def _shape_of(X: Any) -> tuple[int, ...] | None:
-    """The shape of the pictures of a table that was read from images."""
-    return X.image if isinstance(X, NamedTable) else None
-
-
-def _checked_shape(shape: Any, m: int) -> tuple[int, ...]:
-    """The shape of a row of m numbers, or an error that names the argument."""
+def row_shape(X: Any, shape: Any, m: int) -> tuple[int, ...]:
+    """The shape of a row of m numbers: as asked, as a table of pictures knows it, or one signal."""
     if shape is None:
-        return (m,)
+        return tuple(X.image) if isinstance(X, NamedTable) and X.image is not None else (m,)
     try:
         sides = tuple(whole(side, "shape", 1) for side in shape)
     except TypeError:
