@@ -35,7 +35,7 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     folder, whole = job.folder, True
     _make(folder)
     more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
-    more["recipe"] = job.recipe
+    more |= {"recipe": job.recipe, "found": None if job.found is None else found}
     if not job.ready.missing:  # how well holes are filled is asked where there are holes; it takes a second fit
         more["leave_out"] = ["held_out"]
     try:
@@ -53,7 +53,10 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     for name, frame in tables.items():
         write_frame(folder / name, frame)
     write_text(folder / "report.html", report.render(facts))
-    return ["model.unweave", "report.html", rows, *tables], whole
+    others = job.beside(job) if job.beside is not None else {}
+    for name, content in others.items():
+        write_bytes(folder / name, content)
+    return ["model.unweave", "report.html", rows, *tables, *others], whole
 
 
 def _make(folder: Path) -> None:
@@ -97,7 +100,7 @@ def frames_of_rows(job: Job) -> tuple[str, Iterator[Any]]:
     """Make what is written of every row: the name of the file, and frames that follow each other in it."""
     if hasattr(job.model, "labels_"):
         return "groups.csv", (groups_frame(job.model, X, names) for X, names in stretches(job.ready, job.recipe))
-    kept = job.model.codes_ if job.ready.whole is None else None
+    kept = getattr(job.model, "codes_", None) if job.ready.whole is None else None
     return "codes.csv", (
         codes_frame(job.model, job.model.transform(X) if kept is None else kept, names)
         for X, names in stretches(job.ready, job.recipe)

@@ -13,6 +13,7 @@ from unweave.data.atomic import system_words
 RESULTS = (
     "model.unweave", "report.html", "codes.csv", "components.csv", "groups.csv", "completed.csv", "uncertainty.csv",
     "topics.csv", "topics.html", "predictions.csv", "recommendations.csv",
+    "rates.csv", "compressed.png",
 )  # fmt: skip
 
 

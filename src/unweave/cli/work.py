@@ -13,7 +13,7 @@ import numpy as np
 
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, TEXT, TITLES, WORK, WORKERS, Settings
+from unweave.cli.options import READING, TEXT, TITLES, WAY, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -41,6 +41,9 @@ class Job:
     lines: list[str] = field(default_factory=list)  # Python that does the same
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
+    found: Callable[[Job], Answer] | None = None  # what was found, where the job knows more of it than the model
+    beside: Callable[[Job], dict[str, bytes]] | None = None  # other files to write, once the model is fitted
+    scratch: dict[str, Any] = field(default_factory=dict)  # what several of these need
     also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
     fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
     kept: dict[str, Any] = field(default_factory=dict)  # what is saved with the model for `transform`
@@ -219,6 +222,8 @@ def fit(job: Job) -> tuple[float, bool]:
     ending = Ending(f"interrupted before there was a model: nothing was written{searching}")
     job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar, callback=ending.heard)
     if settings.max_iter is not None:
+        if "max_iter" not in job.model.get_params():
+            raise ValueError(f"{type(job.model).__name__} takes one step: leave out --max-iter")
         job.model.set_params(max_iter=settings.max_iter)
     began = compiling.clock()
     with job.speaker.hearing(), working(settings, job.ready) as by, ending:
@@ -233,6 +238,8 @@ def fit(job: Job) -> tuple[float, bool]:
 
 def answer_of(job: Job) -> Answer:
     """Return what the model has found."""
+    if job.found is not None:
+        return job.found(job)
     from unweave.report.answer import answer
 
     return answer(job.model, job.ready, job.recipe)
@@ -278,6 +285,7 @@ def n_rows(table: NamedTable) -> int:
     return table.shape[0] if table.whole is None else table.whole.n_rows
 
 
+_TYPED = {"k": "-k", "way": "--model"}
 _NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
 
 
@@ -285,7 +293,7 @@ def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WORK | TITLES | WORKERS:
+    for name in WAY | WORK | TITLES | WORKERS:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue
@@ -294,6 +302,6 @@ def command_line(settings: Settings) -> str:
         elif name == "lines":
             words.append("--lines" if value else "--no-lines")
         else:
-            option = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            option = _TYPED.get(name, f"--{name.replace('_', '-')}")
             words += [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unweave.report.answers import Found
-from unweave.report.answers.components import axes_answer, parts_answer, topics_answer
+from unweave.report.answers.components import axes_answer, basis_answer, parts_answer, topics_answer
 from unweave.report.answers.filled import completed_answer, imputed_answer
 from unweave.report.answers.groups import group_answer
 from unweave.report.answers.recommended import recommended_answer
@@ -91,6 +91,8 @@ def _found(model: Any, view: View | None, recipe: Any) -> Found:
         return group_answer(model, view, recipe)
     if hasattr(model, "explained_variance_ratio_"):
         return axes_answer(model, view)
+    if hasattr(model, "energy_ratio_"):
+        return basis_answer(model, view)
     return parts_answer(model, view)
 
 

@@ -31,6 +31,7 @@ def gather(
     asked: str | None = None,
     recipe: Any = None,
     leave_out: Collection[str] = (),
+    found: Any = None,
 ) -> dict:
     """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
@@ -49,6 +50,8 @@ def gather(
         file, and says what was decided.
     leave_out : names of panels
         What not to make: ``["held_out"]`` spares the second fit that is judged on hidden entries.
+    found : Answer, optional
+        What is said to have been found, where whoever asks knows more of it than the model does.
 
     Examples
     --------
@@ -66,12 +69,12 @@ def gather(
         if name in leave_out or (name in _OF_PREDICTIONS and not predicts):
             continue
         try:
-            found = collect(_Given(model, data, view, recipe, facts))
+            panel = collect(_Given(model, data, view, recipe, facts, found))
         except Exception as error:  # one panel that fails must not cost the page
             facts["notes"].append(plain(f"The panel '{name}' could not be made: {error}", 300))
             continue
-        if found is not None:
-            facts[name] = found
+        if panel is not None:
+            facts[name] = panel
     return _tidy(facts)
 
 
@@ -83,6 +86,7 @@ class _Given(NamedTuple):
     view: View | None
     recipe: Any
     facts: dict
+    found: Any = None
 
 
 def check_described(model: Any, before: str) -> None:
@@ -162,7 +166,7 @@ def _answer(given: _Given) -> dict:
     """Keep the answer that terminal, page and card share, as plain text."""
     from unweave.report.answer import answer
 
-    found = answer(given.model, given.data, given.recipe)
+    found = answer(given.model, given.data, given.recipe) if given.found is None else given.found
     return {
         "headline": plain(found.headline, 300),
         "header": [plain(title, 100) for title in found.header],

@@ -252,7 +252,7 @@ def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
 def strengths(model: Any) -> NDArray | None:
     """Tell how much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
     k = len(components_of(model))
-    for name in ("topic_shares_", "explained_variance_ratio_"):
+    for name in ("topic_shares_", "explained_variance_ratio_", "energy_ratio_"):
         ratio = getattr(model, name, None)
         if ratio is not None and len(ratio) == k:
             return np.asarray(ratio, dtype=np.float64)
@@ -273,6 +273,8 @@ def strength_words(model: Any) -> str:
         return "of all words"
     if getattr(model, "explained_variance_ratio_", None) is not None:
         return "of the variance"
+    if getattr(model, "energy_ratio_", None) is not None:
+        return "of the energy"
     return "of the rows" if _share_rows(getattr(model, "codes_", None)) else "of the total strength"
 
 

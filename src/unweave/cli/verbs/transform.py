@@ -41,6 +41,10 @@ def run(settings: Settings) -> int:
         table = table.with_(missing="zeros")
     if table.kind == "text":
         table = _known_words(table, names_of(model, table.shape[1]), speaker)
+    if "tiles" in extra:
+        from unweave import tiles
+
+        table = tiles(table, extra["tiles"])
     ready = table if recipe is None else recipe.apply(table)
     frames = _frames(model, table, ready, recipe)
     with speaker.hearing():

@@ -82,6 +82,8 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         ½‖X − U·Z‖² and ‖X − U·Z‖.
     shape_ : tuple
         Of a row.
+    numbers_per_row_ : float
+        How many coefficients of a row are kept, on average.
     n_components_, n_samples_ : int
 
     Notes
@@ -153,7 +155,7 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
 
     def _take(self, X) -> None:
         """Add the energies of rows to those that there are, and choose anew."""
-        before = (self.energies_, self.n_samples_, self._lost) if hasattr(self, "energies_") else None
+        before = (self.energies_, *self._sums) if hasattr(self, "energies_") else None
         if before is None:
             objective, _ = open_table(self, X, None, "squared")
             self.shape_ = row_shape(X, self.shape, objective.shape[1])
@@ -181,9 +183,9 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
 
     def _publish(self, state: dict) -> None:
         self.kept_, self.energies_ = state["kept"], state["energies"]
-        self.n_samples_, self._lost = int(state["rows"]), float(state["lost"])
-        self.objective_ = 0.5 * self._lost
-        self.reconstruction_err_ = float(np.sqrt(self._lost))
+        self._sums = lost, chosen, n = float(state["lost"]), int(state["chosen"]), int(state["rows"])
+        self.n_samples_, self.numbers_per_row_ = n, chosen / max(n, 1)
+        self.objective_, self.reconstruction_err_ = 0.5 * lost, float(np.sqrt(lost))
         total = float(self.energies_.sum())
         self.energy_ratio_ = self.energies_[self.kept_] / total if total > 0 else np.zeros(len(self.kept_))
         self.n_components_ = self._n_features_out = len(self.kept_)
@@ -320,24 +322,23 @@ def _codes_of_rows(rows: Objective, coder: Coder, own: None) -> tuple[Any, None]
     return parts[0] if len(parts) == 1 else stack_rows(parts), None
 
 
-def _energies(rows: Objective, told: tuple[Coder, bool], own: None) -> tuple[tuple[NDArray, float], None]:
-    """The energy of every coefficient in some rows, and what is lost of them where each row keeps its own."""
+def _energies(rows: Objective, told: tuple[Coder, bool], own: None) -> tuple[tuple[NDArray, float, int], None]:
+    """The energy of every coefficient in some rows; where each row keeps its own what is lost, and how many it keeps."""
     coder, per_row = told
 
     def task(X):
         C = coder.transform.forward(X)
-        lost = float(np.square(C[~coder.rule.of_each(C)], dtype=np.float64).sum()) if per_row else 0.0
-        return np.square(C, dtype=np.float64).sum(axis=0), lost
+        kept = coder.rule.of_each(C) if per_row else np.ones(C.shape, dtype=bool)
+        lost = float(np.square(C[~kept], dtype=np.float64).sum())
+        return np.square(C, dtype=np.float64).sum(axis=0), lost, int(kept.sum())
 
     parts = _in_turn(rows, task)
-    zero = np.zeros(rows.shape[1])
-    return (sum((energy for energy, _ in parts), zero), float(sum(lost for _, lost in parts))), None
+    energies = sum((one[0] for one in parts), np.zeros(rows.shape[1]))
+    return (energies, float(sum(one[1] for one in parts)), sum(one[2] for one in parts)), None
 
 
 class Choosing(Scheme):
     """One step: add up the energy of every coefficient over all rows, and keep by the rule."""
-
-    ending = "solved in closed form"
 
     def __init__(self, objective: Objective, transform: Transform, rule: Rule, per_row: bool, before: tuple | None):
         self.objective, self.rule, self.per_row, self.before = objective, rule, per_row, before
@@ -347,29 +348,29 @@ class Choosing(Scheme):
         return {"energies": np.zeros(self.objective.shape[1])}
 
     def step(self, state):
-        energies, lost = self.objective.total(_energies, (self.coder, self.per_row))
-        rows = self.objective.shape[0]
+        sums = *self._sums(), self.objective.shape[0]
         if self.before is not None:
-            energies, rows, lost = energies + self.before[0], rows + self.before[1], lost + self.before[2]
-        if self.per_row:
-            kept = np.arange(len(energies))
-        else:
+            sums = tuple(one + other for one, other in zip(sums, self.before, strict=True))
+        energies, lost, chosen, rows = sums
+        kept = np.arange(len(energies))
+        if not self.per_row:
             kept = self.rule.for_all(energies, rows)
-            lost = self._left_out(energies, kept)
-        return {"energies": energies, "kept": kept, "lost": float(lost), "rows": rows}, 0.5 * float(lost)
+            lost, chosen = _left_out(energies, kept), rows * len(kept)
+        found = {"energies": energies, "kept": kept, "lost": float(lost), "chosen": int(chosen), "rows": int(rows)}
+        return found, 0.5 * float(lost)
 
     def lost_of(self, kept: NDArray) -> float:
         """What is lost of the rows where these coefficients are kept, or each row's own."""
-        energies, lost = self.objective.total(_energies, (self.coder, self.per_row))
-        return float(lost) if self.per_row else self._left_out(energies, kept)
+        energies, lost, _ = self._sums()
+        return float(lost) if self.per_row else _left_out(energies, kept)
 
-    @staticmethod
-    def _left_out(energies: NDArray, kept: NDArray) -> float:
-        """Added up, not taken off the whole, so that no digits cancel."""
-        return float(np.delete(energies, kept).sum())
-
-    def settled(self, state):
-        return True
+    def _sums(self) -> tuple[NDArray, float, int]:
+        return self.objective.total(_energies, (self.coder, self.per_row))
 
     def adapt(self, loop):
         return loop.once()
+
+
+def _left_out(energies: NDArray, kept: NDArray) -> float:
+    """The energy that is not kept: added up, not taken off the whole, so that no digits cancel."""
+    return float(np.delete(energies, kept).sum())
