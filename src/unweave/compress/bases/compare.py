@@ -203,7 +203,7 @@ def compare_bases(
     bits : {16, 32, 64}, default=16
         Of a number that is sent, as a float.
     peak : float, optional
-        The signal in the PSNR 20·log₁₀(peak/√MSE): 255 for pictures of bytes. Unless given the range of X.
+        The signal in the PSNR 20·log₁₀(peak/√MSE): 255 for pictures of bytes. Unless given the range of X (of a constant X its size).
     random_state : int, optional
         For what is learned.
 
@@ -228,7 +228,9 @@ def compare_bases(
         shape = row_shape(X, shape, objective.shape[1])
         table = as_dense(objective.X).astype(np.float64, copy=False)
         asked = _counts(counts, table.shape[1])
-        top = float(np.ptp(table)) if peak is None else number(peak, "peak")
+        top = _range(table) if peak is None else number(peak, "peak")
+        if not top > 0:
+            raise ValueError("peak=0 has no signal in it: give the largest that a number can be, such as 255")
         names = ["dct", "haar", "pca", "dictionary"] if bases is None else list(bases)
         if not names:
             raise ValueError("bases is empty: name at least one, such as 'dct'")
@@ -237,6 +239,11 @@ def compare_bases(
             for title, send in _senders(name, table, shape, asked, random_state):
                 rates += [_rate(title, k, table, sent, bits, top) for k in asked if (sent := send(k, _rounding(bits)))]
     return Comparison(rates, table.shape, bits, top)
+
+
+def _range(X: NDArray) -> float:
+    """How far numbers lie apart; where all are one, how large it is."""
+    return float(np.ptp(X)) or float(np.abs(X).max()) or 1.0
 
 
 def _counts(counts: Iterable[int] | None, m: int) -> list[int]:
@@ -254,7 +261,7 @@ def _rate(title: str, k: int, X: NDArray, sent: Sent, bits: int, peak: float) ->
     size = float(np.square(X).sum())
     codes, basis = float(sent.numbers * bits), float(sent.basis_numbers * bits)
     total = codes + basis + sent.index_bits
-    quality = math.inf if lost == 0 else 10 * math.log10(max(peak, 1e-300) ** 2 * X.size / lost)
+    quality = math.inf if lost == 0 else 20 * math.log10(peak) - 10 * math.log10(lost / X.size)
     error = math.sqrt(lost / size) if size > 0 else 0.0
     return Rate(title, k, codes, sent.index_bits, basis, error, quality, total / X.size)
 

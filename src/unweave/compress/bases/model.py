@@ -240,7 +240,7 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         with single_blas():
             objective = self._rows(X)
             coder = Coder(self._transform_of_rows(), None if self.per_row else self.kept_, self._rule())
-            return objective.of_rows(_codes_of_rows, coder)
+            return stack_rows(objective.answers(_codes_of_rows, coder))
 
     def inverse_transform(self, U):
         """The rows that have these codes."""
