@@ -59,7 +59,7 @@ def test_numbers_are_rounded_before_they_are_used(digits):
 def test_learning_pays_where_rows_are_many_and_not_where_they_are_few():
     rng = np.random.default_rng(0)
     directions = np.linalg.qr(rng.normal(size=(64, 3)))[0].T  # no wave is like these
-    many, few = rng.normal(size=(2000, 3)) @ directions, rng.normal(size=(4, 3)) @ directions
+    many, few = rng.normal(size=(2000, 3)) @ directions, rng.normal(size=(2, 3)) @ directions
     for X, best in ((many, "pca"), (few, "dct")):
         found = unweave.compare_bases(X, ["dct", "pca"], counts=[1, 2, 3, 8, 24, 64])
         cheapest = min((rate for rate in found.rates if rate.error < 0.05), key=lambda rate: rate.bits)
