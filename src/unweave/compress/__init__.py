@@ -1,10 +1,23 @@
 """Compress: describe rows by fewer numbers, with the least squared error.
 
 `pca` and `truncated_svd` hold the two estimators, closed forms on the engine; `streaming` and `streaming_svd` are their
-`partial_fit`, a covariance and a sketch that blocks of rows are added to.
+`partial_fit`, a covariance and a sketch that blocks of rows are added to. `coding` writes rows as sums of few atoms:
+sparse codes, dictionaries, sparse components. `patches` cuts images into squares and puts them together again.
 """
 
+from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
+from unweave.compress.patches import from_patches, patches, psnr
 from unweave.compress.pca import PCA
 from unweave.compress.truncated_svd import TruncatedSVD
 
-__all__ = ["PCA", "TruncatedSVD"]
+__all__ = [
+    "PCA",
+    "DictionaryLearning",
+    "SparseCoder",
+    "SparsePCA",
+    "TruncatedSVD",
+    "from_patches",
+    "lasso_path",
+    "patches",
+    "psnr",
+]
