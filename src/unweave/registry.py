@@ -52,6 +52,12 @@ class Entry:
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
 
+_CODERS: tuple[tuple[Mapping[str, Any], str], ...] = (
+    ({"strength": 0.1}, "dense sparse nan"),
+    ({"strength": 0.1, "method": "coordinate"}, "dense"),
+    ({"n_nonzero": 2}, "dense"),
+)
+
 ESTIMATORS: dict[str, Entry] = {
     "Factorization": Entry(
         "unweave.factorization",
@@ -65,6 +71,11 @@ ESTIMATORS: dict[str, Entry] = {
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
     "OrthonormalBasis": Entry("unweave.compress", small={"keep": 3}),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "SparseCoder": Entry("unweave.compress", warm=_CODERS),
+    "DictionaryLearning": Entry(
+        "unweave.compress", warm=(({"strength": 0.1}, "dense sparse nan"), ({"n_nonzero": 2}, "dense"))
+    ),
+    "SparsePCA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
@@ -116,6 +127,10 @@ ESTIMATORS: dict[str, Entry] = {
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
 OTHERS: dict[str, str | None] = {
+    "lasso_path": "unweave.compress",
+    "patches": "unweave.compress",
+    "from_patches": "unweave.compress",
+    "psnr": "unweave.compress",
     "read": "unweave.data.readers",
     "blocks": "unweave.scale.files",
     "NamedTable": "unweave.data.named",

@@ -12,3 +12,23 @@ from unweave.compress.pca import PCA
 from unweave.compress.truncated_svd import TruncatedSVD
 
 __all__ = ["PCA", "Comparison", "OrthonormalBasis", "TruncatedSVD", "compare_bases", "from_tiles", "tiles"]
+`partial_fit`, a covariance and a sketch that blocks of rows are added to. `coding` writes rows as sums of few atoms:
+sparse codes, dictionaries, sparse components. `patches` cuts images into squares and puts them together again.
+"""
+
+from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
+from unweave.compress.patches import from_patches, patches, psnr
+from unweave.compress.pca import PCA
+from unweave.compress.truncated_svd import TruncatedSVD
+
+__all__ = [
+    "PCA",
+    "DictionaryLearning",
+    "SparseCoder",
+    "SparsePCA",
+    "TruncatedSVD",
+    "from_patches",
+    "lasso_path",
+    "patches",
+    "psnr",
+]

@@ -1,5 +1,7 @@
 """Half-steps: each improves one factor while the other is fixed, and says in words what it cannot do."""
 
+from unweave.updates.active_set import ActiveSet
+from unweave.updates.atoms import Atoms
 from unweave.updates.base import Effort, Half, Update
 from unweave.updates.coordinate import Coordinate
 from unweave.updates.least_squares import ConjugateGradient, LeastSquares, ProjectedLeastSquares
@@ -18,8 +20,10 @@ UPDATES: list[Update] = [
     Flip(),
     Procrustes(),
     Pursuit(),
+    Atoms(),
     ConjugateGradient(),
     LeastSquares(),
+    ActiveSet(),
     Coordinate(),
     Multiplicative(),
     Reweighted(),
