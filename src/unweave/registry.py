@@ -64,6 +64,7 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "ICA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
