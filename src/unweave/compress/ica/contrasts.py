@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-_FOLDS = 4  # factors between 1 and 2 are multiplied 16 (at most 31) at a time before their logarithm is taken
-
+from unweave.linalg.contrast import log_cosh_sums
 
 class Contrast(ABC):
     """An even function G: the mean of G(y) lies the further from that of a Gaussian the less Gaussian y is.
@@ -25,7 +24,7 @@ class Contrast(ABC):
 
     @abstractmethod
     def sums(self, Y: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Compute G'(Y), and for every row of Y the sums of G'' and of G."""
+        """Compute G'(Y), maybe in the place of Y, and for every row of Y the sums of G'' and of G."""
 
     @cached_property
     def gaussian(self) -> float:
@@ -40,7 +39,7 @@ class Contrast(ABC):
         Standardising takes off what the sample's own mean and variance explain: G(y) − c − ½·E[G'(y)·y]·(y² − 1).
         """
         y, weight = _gaussian()
-        slope = weight @ (self.sums(y[None])[0][0] * y)
+        slope = weight @ (self.sums(y[None].copy())[0][0] * y)
         rest = self._values(y) - self.gaussian - 0.5 * slope * (y**2 - 1)
         return float(np.sqrt(weight @ rest**2))
 
@@ -54,17 +53,7 @@ class LogCosh(Contrast):
     name, is_density = "log-cosh", True
 
     def sums(self, Y):
-        # log cosh y = |y| − log 2 + log(1 + e) and tanh |y| = (1 − e)/(1 + e), with one e = exp(−2|y|) for both.
-        e = np.abs(Y)
-        level = e.sum(axis=1, dtype=np.float64) - Y.shape[1] * np.log(2.0)
-        e *= -2
-        np.exp(e, out=e)
-        above = 1 + e
-        level += _sum_of_logs(above)
-        np.subtract(1, e, out=e)
-        e /= above
-        np.copysign(e, Y, out=e)
-        return e, Y.shape[1] - _dots(e, e), level
+        return log_cosh_sums(Y)
 
 
 class Exp(Contrast):
@@ -106,19 +95,6 @@ def contrast_of(name) -> Contrast:
 
 def _dots(A: NDArray, B: NDArray) -> NDArray[np.float64]:
     return np.einsum("ij,ij->i", A, B).astype(np.float64)
-
-
-def _sum_of_logs(factors: NDArray) -> NDArray[np.float64]:
-    """Sum the logarithms of every row of numbers between 1 and 2, by products of a few of them."""
-    for _ in range(_FOLDS):
-        half = factors.shape[1] // 2
-        if not half:
-            break
-        folded = factors[:, :half] * factors[:, half : 2 * half]
-        if factors.shape[1] % 2:
-            folded[:, 0] *= factors[:, -1]
-        factors = folded
-    return np.log(factors).sum(axis=1, dtype=np.float64)
 
 
 def _gaussian() -> tuple[NDArray, NDArray]:

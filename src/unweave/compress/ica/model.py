@@ -60,8 +60,8 @@ class ICA(BaseFactorization):
     max_iter : int, default=200
         Passes over the table; for "deflation" those for each source.
     tol : float, default=1e-4
-        Largest turn (radians) of a source in the last step; for "likelihood" and "ascent" the largest entry of the
-        gradient.
+        Largest turn (radians) of a source in the step to come; for "deflation" in the last one, for "likelihood" and
+        "ascent" the largest entry of the gradient.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`. The start is a random rotation, improved on a sample of a long table.
 

@@ -41,9 +41,9 @@ def random_rotation(k: int, rng: np.random.Generator) -> NDArray:
 
 
 class Unmixing(FactorScheme):
-    """What all methods share: rows to measure, the contrast, a first W, and the change of W that is none to them.
+    """What all methods share: rows to measure, the contrast, a first W, and what of W's change is none.
 
-    States hold `W` with the means there (`cross`, `slope`, `level`), and `change`, how far the last step turned it.
+    States hold `W` with the means there (`cross`, `slope`, `level`), and `change`, how far it still is from its end.
     """
 
     ending = "the sources do not change any more"
@@ -105,22 +105,20 @@ class Rotations(Unmixing):
             new = self.measured(nearest_rotation(Q @ state["W"]))
             value = self.value(new)
             if value <= before + self.rounding * abs(before):
-                return {**state, **new, **noted, "change": self.change(state, new)}, value
+                return {**state, **new, **noted, "change": self.ahead(new)}, value
         return {**state, "change": 0.0}, before
 
-    def change(self, state: State, new: State) -> float:
-        """Return the largest angle by which a step turned one source towards another."""
-        Q = new["W"] @ state["W"].T
-        return float(np.abs(Q - np.diag(np.diag(Q))).max(initial=0.0))
+    @abstractmethod
+    def ahead(self, state: State) -> float:
+        """How far a state is from its end."""
 
 
 class Parallel(Rotations):
     """FastICA for all sources at once, guarded: where its step raises the objective, a shorter one of Newton's kind."""
 
     def proposals(self, state: State) -> Iterator[tuple[NDArray, State]]:
+        yield self._fixed_point(state), {}
         M = state["cross"] @ state["W"].T
-        B = M - np.diag(state["slope"])
-        yield nearest_rotation(np.where(np.diag(B) < 0, -1.0, 1.0)[:, None] * B), {}
         bends = self.kinds(state["level"]) * (state["slope"] - np.diag(M))
         bends = np.abs(bends[:, None] + bends)
         bends = np.maximum(bends, max(_FLATTEST * float(bends.max()), 1e-12))
@@ -128,6 +126,15 @@ class Parallel(Rotations):
         E /= max(1.0, float(np.abs(E).max(initial=0.0)))
         for i in range(_HALVINGS):
             yield np.eye(len(E)) + 0.5**i * E, {}
+
+    def ahead(self, state: State) -> float:
+        """Return the largest angle by which the next step would turn one source towards another; it costs no pass."""
+        Q = self._fixed_point(state)
+        return float(np.abs(Q - np.diag(np.diag(Q))).max(initial=0.0))
+
+    def _fixed_point(self, state: State) -> NDArray:
+        B = state["cross"] @ state["W"].T - np.diag(state["slope"])
+        return nearest_rotation(np.where(np.diag(B) < 0, -1.0, 1.0)[:, None] * B)
 
 
 class Ascent(Rotations):
@@ -145,9 +152,9 @@ class Ascent(Rotations):
             pace = state["pace"] * 0.5**i
             yield np.eye(len(A)) - pace * A, {"pace": 2 * pace}
 
-    def change(self, state: State, new: State) -> float:
-        """Return the largest entry of the gradient: a short step alone proves nothing."""
-        return float(np.abs(self.gradient(new)).max(initial=0.0))
+    def ahead(self, state: State) -> float:
+        """Return the largest entry of the gradient."""
+        return float(np.abs(self.gradient(state)).max(initial=0.0))
 
 
 def roughly_unmixed(rows: Rows, contrast: Contrast, W: NDArray) -> NDArray:
