@@ -76,6 +76,7 @@ ESTIMATORS: dict[str, Entry] = {
         "unweave.compress", warm=(({"strength": 0.1}, "dense sparse nan"), ({"n_nonzero": 2}, "dense"))
     ),
     "SparsePCA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "ICA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),

@@ -32,3 +32,11 @@ __all__ = [
     "patches",
     "psnr",
 ]
+`partial_fit`, a covariance and a sketch that blocks of rows are added to. `ica` unmixes independent sources.
+"""
+
+from unweave.compress.ica import ICA
+from unweave.compress.pca import PCA
+from unweave.compress.truncated_svd import TruncatedSVD
+
+__all__ = ["ICA", "PCA", "TruncatedSVD"]
