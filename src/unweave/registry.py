@@ -77,6 +77,7 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "SparsePCA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "ICA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "CP": Entry("unweave.compress", table="tensor", warm=(({"factors": "nonnegative"}, "tensor tensor-sparse tensor-nan"),)),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
@@ -135,6 +136,8 @@ OTHERS: dict[str, str | None] = {
     "read": "unweave.data.readers",
     "blocks": "unweave.scale.files",
     "NamedTable": "unweave.data.named",
+    "SparseTensor": "unweave.data.tensor",
+    "factor_match": "unweave.compress",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
     "features": "unweave.complete.ratings.features",
@@ -201,10 +204,12 @@ def small_model(name: str, **more) -> Any:
 
 
 def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | list[str]:
-    """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts.
+    """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts; or a tensor.
 
     >>> small_table("NMF").shape, small_table("SymmetricNMF").shape, len(small_table("TextTable"))
     ((60, 8), (60, 60), 60)
+    >>> small_table("CP").shape
+    (60, 8, 4)
     """
     import numpy as np
 
@@ -215,6 +220,8 @@ def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | lis
         return (np.median(X) < X).astype(float)
     if kind == "similarities":
         return X @ X.T
+    if kind == "tensor":
+        return X[:, :, None] * (1 + np.arange(4)) + 0.3 * rng.random((*X.shape, 4))
     if kind == "texts":
         return [" ".join(f"word{j}" for j in np.flatnonzero(row > 2)) or "none" for row in X]
     return np.rint(X) if kind == "counts" else X

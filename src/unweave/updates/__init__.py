@@ -12,6 +12,7 @@ from unweave.updates.orthogonal import Procrustes
 from unweave.updates.proximal import Proximal
 from unweave.updates.pursuit import Pursuit
 from unweave.updates.reweighted import Reweighted
+from unweave.updates.smoothing import Smoothing
 from unweave.updates.starts import first_rows
 
 # In order of preference: the first that does not refuse is taken.
@@ -19,6 +20,7 @@ UPDATES: list[Update] = [
     Nearest(),
     Flip(),
     Procrustes(),
+    Smoothing(),
     Pursuit(),
     Atoms(),
     ConjugateGradient(),
