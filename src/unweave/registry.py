@@ -141,8 +141,6 @@ OTHERS: dict[str, str | None] = {
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
     "features": "unweave.complete.ratings.features",
-    "tiles": "unweave.compress",
-    "from_tiles": "unweave.compress",
     "compare_bases": "unweave.compress",
     "split_ratings": "unweave.judge",
     "coreset": "unweave.group",

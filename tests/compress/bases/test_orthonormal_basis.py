@@ -110,7 +110,7 @@ def test_the_best_learned_basis_is_a_bound(X):
 
 def test_pictures_know_their_shape(rng):
     photo = rng.random((9, 14))
-    cut = unweave.tiles(photo, 4)
+    cut = unweave.NamedTable(unweave.patches(photo, 4), kind="images", image=(4, 4))
     model = OrthonormalBasis("dct", keep=5).fit(cut)
     assert model.shape_ == (4, 4)
     same = OrthonormalBasis("dct", keep=5, shape=(4, 4)).fit(cut.X)

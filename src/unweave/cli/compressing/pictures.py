@@ -14,38 +14,48 @@ from unweave.cli.options import Settings
 from unweave.cli.output import finite
 from unweave.cli.say import Speaker
 from unweave.cli.work import Job, read_line
+from unweave.compress.bases.compare import LEARNED
 from unweave.data.named import NamedTable
+from unweave.data.storage import stored
 from unweave.report.answer import Answer, answer
 from unweave.report.numbers import percent, readable
 
 TILE = 8  # pixels along a side
-_USUAL = 8  # coefficients of a tile unless told: one for each eight pixels
-_RATES = (0.25, 0.5, 1, 2)  # of the usual one, at which bases are set side by side
-_LEARNED_ROWS = 20_000  # tiles beyond which no dictionary is learned only to be compared
+_DEPTHS: dict[float, Any] = {255.0: np.uint8, 65535.0: np.uint16}  # by the brightest that there can be
+_RATES = (0.5, 1, 2)  # of the usual one, at which bases are set side by side
 
 
 def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way: Way) -> Job:
     """Cut the picture into tiles, and fit the model to them; each tile keeps its own coefficients of a known basis."""
-    from unweave import tiles
-
-    ready = tiles(table, TILE)
-    speaker.note(f"cut into {ready.shape[0]:,} tiles of {TILE} by {TILE} pixels")
-    most = ready.shape[1] if way.signals else min(ready.shape)
-    k, notes = number_of(way, settings, ready, most, _USUAL, f"each tile of {ready.shape[1]}")
+    size = min(TILE, *table.shape)
+    ready = tiles_of(table, size)
+    speaker.note(f"cut into {ready.shape[0]:,} tiles of {size} by {size} pixels")
+    k, notes = number_of(way, settings, ready, way.tiles, f"each tile of {ready.shape[1]}")
     for note in notes:
         speaker.note(note)
-    arguments = way.arguments(settings, ready, k) | ({"per_row": True} if way.signals else {})
+    arguments = way.arguments(settings, ready, k) | dict(way.on_tiles)
     lines = [
         read_line(settings),
-        f"ready = unweave.tiles(table, {TILE})",
+        f"tiles = unweave.patches(table.X, {size}, {size})",
+        f"ready = unweave.NamedTable(tiles, kind='images', image={(size, size)})",
         f"model = {way.written(arguments)}.fit(ready)",
         "codes = model.transform(ready)",
-        f"picture = unweave.from_tiles(model.inverse_transform(codes), table.shape, {TILE})",
+        f"picture = unweave.from_patches(model.inverse_transform(codes), table.shape, {size}, {size})",
     ]
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": TILE}, found=_found,
-        later=_rates, beside=_picture,
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, found=_found,
+        later=_rates, beside=_picture, scratch={"bases": [way.name] if way.signals or way.name in LEARNED else []},
     )  # fmt: skip
+
+
+def tiles_of(table: NamedTable, size: int) -> NamedTable:
+    """The squares of a picture as a table of pictures, named by their lines; those at the border may overlap others."""
+    from unweave import patches
+
+    X = patches(table.X, size, size)
+    across = -(-table.shape[1] // size)
+    names = [f"line {i // across + 1}, tile {i % across + 1}" for i in range(len(X))]
+    return NamedTable(X, names, kind="images", image=(size, size), source=table.source)
 
 
 def peak_of(X: NDArray) -> float:
@@ -61,11 +71,15 @@ def peak_of(X: NDArray) -> float:
 
 
 def received(job: Job) -> NDArray:
-    """The picture as it comes out of its codes."""
-    from unweave import from_tiles
+    """The picture as it comes out of its codes, in whole steps of brightness where the picture has such."""
+    from unweave import from_patches
 
-    rows = job.model.inverse_transform(job.model.transform(job.ready))
-    return from_tiles(rows, job.table.shape, TILE)
+    if "received" not in job.scratch:
+        rows, size = job.model.inverse_transform(job.model.transform(job.ready)), job.kept["tiles"]
+        pixels, peak = from_patches(rows, job.table.shape, size, size), peak_of(job.table.X)
+        pixels = np.clip(pixels, min(0.0, float(np.min(job.table.X))), peak)
+        job.scratch["received"] = np.rint(pixels) if peak in _DEPTHS else pixels
+    return job.scratch["received"]
 
 
 def comparison(job: Job) -> Any:
@@ -73,27 +87,25 @@ def comparison(job: Job) -> Any:
     from unweave import compare_bases
 
     if "comparison" not in job.scratch:
-        kind = getattr(job.model, "kind", "dct")
-        bases = list(dict.fromkeys([kind, "dct", "haar", "pca"]))
-        if job.ready.shape[0] <= _LEARNED_ROWS and learns_dictionaries():
-            bases.append("dictionary")
-        job.scratch["comparison"] = compare_bases(job.ready, bases, peak=peak_of(job.table.X), random_state=0)
+        bases = list(dict.fromkeys([*job.scratch["bases"], "dct", "haar", "pca"]))
+        peak = peak_of(job.table.X)
+        job.scratch["comparison"] = compare_bases(job.ready, bases, peak=peak, random_state=job.settings.seed)
     return job.scratch["comparison"]
 
 
-def learns_dictionaries() -> bool:
-    from unweave.registry import ESTIMATORS
-
-    return "DictionaryLearning" in ESTIMATORS
+def n_used(codes: Any) -> int:
+    """How many numbers of codes are not zero, and so have to be kept."""
+    return int(np.count_nonzero(stored(codes)))
 
 
 def _found(job: Job) -> Answer:
     """Say how good the picture is that is left, and what each basis would reach at the same rate."""
+    from unweave import psnr
+
     of_model, pixels = answer(job.model, job.ready), np.asarray(job.table.X, dtype=np.float64)
-    error = float(np.mean((pixels - received(job)) ** 2))
-    quality = math.inf if error == 0 else 10 * math.log10(peak_of(pixels) ** 2 / error)
+    quality = psnr(received(job), pixels, peak_of(pixels))
     told = "nothing is lost" if math.isinf(quality) else f"{quality:.1f} dB"
-    each = getattr(job.model, "numbers_per_row_", None) or len(job.model.components_)
+    each = n_used(job.model.transform(job.ready)) / job.ready.shape[0]
     found = comparison(job)
     rate = found.usual_rate
     tried = [found.at(part * rate) for part in _RATES]
@@ -105,7 +117,7 @@ def _found(job: Job) -> Answer:
         rows.append([name, *(_decibels(at[name]) for at in tried), *shares])
     headline = (
         f"{' × '.join(f'{side:,}' for side in pixels.shape)} pixels in {job.ready.shape[0]:,} tiles of {readable(each)} "
-        f"numbers, {readable(each / job.ready.shape[1])} for each pixel: {told}"
+        f"numbers, {readable(each * job.ready.shape[0] / pixels.size)} for each pixel: {told}"
     )
     lines = [
         f"The table: PSNR in decibels at several rates, {found.number_bits} bits for each number that is sent, and the "
@@ -128,10 +140,10 @@ def _picture(job: Job) -> dict[str, bytes]:
     """The picture that is left, as PNG: two bytes a pixel where it had two, else one."""
     from PIL import Image
 
-    pixels, peak = received(job), peak_of(job.table.X)
-    if peak not in (255.0, 65535.0):  # brightness in other units is brought to that of a picture
-        pixels, peak = 255 * pixels / (peak or 1.0), 255.0
-    depth = np.uint16 if peak > 255 else np.uint8
+    pixels, depth = received(job), _DEPTHS.get(peak_of(job.table.X))
+    if depth is None:  # brightness in other units is brought to that of a picture of bytes
+        low, high = float(pixels.min()), float(pixels.max())
+        pixels, depth = np.rint(255 * (pixels - low) / ((high - low) or 1.0)), np.uint8
     file = io.BytesIO()
-    Image.fromarray(np.rint(np.clip(pixels, 0, peak)).astype(depth)).save(file, format="PNG")
+    Image.fromarray(pixels.astype(depth)).save(file, format="PNG")
     return {"compressed.png": file.getvalue()}

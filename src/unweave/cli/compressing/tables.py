@@ -9,8 +9,6 @@ from unweave.cli.work import Job, named, read_line
 from unweave.cli.work import ready as make_ready
 from unweave.data.named import NamedTable
 
-_USUAL = 10  # numbers for each row where the model cannot find out how many
-
 
 def job_of_table(settings: Settings, speaker: Speaker, table: NamedTable, way: Way) -> Job:
     """Fit the model to the table, with its columns brought to one scale unless they are a signal."""
@@ -26,8 +24,7 @@ def job_of_table(settings: Settings, speaker: Speaker, table: NamedTable, way: W
             f"{settings.file} has holes, and --model {way.name} takes none: fill them by `unweave complete "
             f"{named(settings)}`, or use --model pca"
         )
-    most = ready.shape[1] if way.signals else min(ready.shape)
-    k, notes = number_of(way, settings, ready, most, _USUAL, "each row")
+    k, notes = number_of(way, settings, ready, way.usual, "each row")
     for note in notes:
         speaker.note(note)
     arguments = way.arguments(settings, ready, k)

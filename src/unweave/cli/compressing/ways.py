@@ -38,6 +38,10 @@ class Way:
         Whether entries may be missing.
     seeded : bool
         Whether it draws at random.
+    usual : int
+        How many numbers a row gets where the model cannot find out and nobody says so; atoms of a dictionary.
+    tiles, on_tiles : int, mapping
+        The same where rows are the tiles of a picture, and further arguments there.
     signals : bool
         Whether neighbouring columns are alike to it, so that they stay as they are: no column is left out or scaled.
     """
@@ -51,6 +55,9 @@ class Way:
     searches: bool = False
     holes: bool = False
     seeded: bool = True
+    usual: int = 10
+    tiles: int = 8
+    on_tiles: Mapping[str, Any] = field(default_factory=dict)
     signals: bool = False
 
     def arguments(self, settings: Settings, table: NamedTable, k: int | str) -> dict[str, Any]:
@@ -71,7 +78,8 @@ class Way:
 
 
 _EVERY = ("table", "sparse", "pictures", "picture")
-_BASIS: dict[str, Any] = {"counts": "keep", "seeded": False, "signals": True}
+_BASIS: dict[str, Any] = {"counts": "keep", "seeded": False, "signals": True, "on_tiles": {"per_row": True}}
+_ATOMS = ("DictionaryLearning",)  # whose number is not that of the numbers of a row, and may be more than these
 
 
 def _basis(kind: str, does: str) -> Way:
@@ -82,8 +90,9 @@ WAYS = (
     Way("pca", "PCA", "axes of most spread", _EVERY, searches=True, holes=True),
     Way("svd", "TruncatedSVD", "directions of most energy, zeros stay zeros", _EVERY, searches=True, holes=True),
     Way("autoencoder", "LinearAutoencoder", "a linear autoencoder, by gradients"),
-    Way("ica", "ICA", "independent sources", ("table", "pictures", "picture", "sound")),
-    Way("dictionary", "DictionaryLearning", "atoms of which each row takes a few"),
+    Way("ica", "ICA", "independent sources", (*_EVERY, "sound"), searches=True),
+    Way("dictionary", "DictionaryLearning", "atoms of which each row takes a few", _EVERY, holes=True, tiles=128,
+        on_tiles={"n_nonzero": 8}),
     Way("sparse-pca", "SparsePCA", "axes made of few columns", _EVERY),
     Way("cp", "CP", "sums of products of one vector a side", ("tensor",), searches=True, holes=True),
     _basis("dct", "cosines"),
@@ -137,13 +146,21 @@ def sort_of(table: NamedTable) -> str:
     return "sparse" if table.sparse else "table"
 
 
+def most_of(way: Way, ready: NamedTable) -> int:
+    """How many numbers a row can have at most."""
+    n, m = ready.shape
+    return n if way.model in _ATOMS else m if way.signals else min(n, m)
+
+
 def number_of(
-    way: Way, settings: Settings, ready: NamedTable, most: int, usual: int, what: str
+    way: Way, settings: Settings, ready: NamedTable, usual: int, what: str
 ) -> tuple[int | str, list[str]]:
     """How many numbers describe `what`, and a sentence where that was decided here; a model that can finds out."""
+    most = most_of(way, ready)
     if settings.k == "auto" and not way.searches:
         raise ValueError(f"--model {way.name} has no rule that finds the number: give -k a number, such as -k {usual}")
     if settings.k or way.searches:
         return asked_count(settings, ready, most), []
     usual = min(usual, most)
-    return usual, [f"{usual} numbers for {what} unless you say otherwise: -k {min(2 * usual, most)}"]
+    counted = f"{usual} atoms" if way.model in _ATOMS else f"{usual} numbers for {what}"
+    return usual, [f"{counted} unless you say otherwise: -k {min(2 * usual, most)}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TYPES = {16: np.float16, 32: np.float32, 64: np.float64}
+_ATOMS = 2  # atoms of a learned dictionary for each number of a row
+_ROUNDS = 20  # of learning them
 _STEPS = 8  # how many numbers a row that are tried unless told
 
 
@@ -184,7 +187,7 @@ def compare_bases(
     - a known basis, all rows keeping the same: n·k numbers, and log₂ C(m, k) bits once, which k they are;
     - "own choice", each row keeping its own: n·k numbers and n·log₂ C(m, k) bits, because each row has to say which;
     - "pca": n·k numbers, and the basis: k·m numbers and the mean, m more;
-    - "dictionary" of K atoms: n·k numbers (the mean of the row, and k − 1 atoms' weights), n·log₂ C(K, k − 1) bits to
+    - "dictionary" of K atoms, twice as many as a row has numbers (or one a row, if rows are fewer): n·k numbers (the mean of the row, and k − 1 atoms' weights), n·log₂ C(K, k − 1) bits to
       say which atoms, and the K·m numbers of the atoms.
 
     Nothing is counted for entropy coding of the numbers, from which all of them would gain.
@@ -192,7 +195,7 @@ def compare_bases(
     Parameters
     ----------
     X : array, sparse matrix, data frame or NamedTable
-        A row is a signal or a picture, as of :func:`unweave.tiles`.
+        A row is a signal, or a picture such as the squares that :func:`unweave.patches` cuts.
     bases : list of str, optional
         "pca", "dictionary", and kinds of :class:`unweave.OrthonormalBasis`; unless given "dct", "haar", "pca" and
         "dictionary".
@@ -337,4 +340,29 @@ def _axes(X: NDArray, counts: list[int], random_state) -> Sender:
     return send
 
 
-LEARNED: dict[str, Callable[[NDArray, list[int], Any], Sender]] = {"pca": _axes}
+def _atoms(X: NDArray, counts: list[int], random_state) -> Sender:
+    """Atoms learned for the rows without their means, of which each takes a few: the mean is a number of its code."""
+    from unweave.compress.coding import DictionaryLearning, SparseCoder
+
+    n, m = X.shape
+    means = X.mean(axis=1, keepdims=True)
+    rows, size = X - means, min(_ATOMS * m, n)
+    usual = min(max(1, counts[len(counts) // 2] - 1), size, max(1, m - 1))
+    learning = DictionaryLearning(size, n_nonzero=usual, max_iter=_ROUNDS, tol=1e-3, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a dictionary that is compared need not have settled to the last digit
+        atoms = learning.fit(rows).components_
+
+    def send(k, arrive):
+        few = k - 1
+        if few > min(size, m):
+            return None
+        received = arrive(means) + np.zeros_like(X)
+        if few:
+            received += arrive(as_dense(SparseCoder(atoms, n_nonzero=few).fit(rows).codes_)) @ arrive(atoms)
+        return Sent(received, n * k, n * log2_choices(size, few), size * m)
+
+    return send
+
+
+LEARNED: dict[str, Callable[[NDArray, list[int], Any], Sender]] = {"pca": _axes, "dictionary": _atoms}
