@@ -83,7 +83,7 @@ class BatchSums(FactorScheme):
         return grown
 
     def _revive(self, some: Objective, U: NDArray, Z: NDArray, gram: NDArray) -> None:
-        """Move atoms that no row uses to what the worst rows of the last batch leave: they add nothing where they are."""
+        """Move atoms that no row uses to what the worst rows of the last batch leave; nothing changes now."""
         dead = np.flatnonzero(np.diag(gram) <= 0)
         if not dead.size:
             return
@@ -98,4 +98,3 @@ class BatchSums(FactorScheme):
 def _at_the_edge(penalty: Penalty, row: NDArray) -> NDArray:
     inside = penalty.prox(np.asarray(row, dtype=np.float64)[None], 0.0)
     return penalty.outermost(inside)[0] if inside.any() else inside[0]
-
