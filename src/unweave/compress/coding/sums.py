@@ -21,9 +21,10 @@ _SWEEPS = 5  # over the atoms where they are improved but once a pass
 class BatchSums(FactorScheme):
     """Codes of a batch of rows, then all atoms, then the next batch: a pass over the table is a step.
 
-    The atoms need UᵀU and UᵀX alone. A batch that comes again takes its former codes out of these sums and puts the new
-    ones in, so they always say what all rows ask of the atoms by their latest codes. Every half-step is a descent of the
-    one objective, which the sums give as well: as quick as a stochastic method, and it never rises after the first pass.
+    The atoms need UᵀU and UᵀX alone. A batch that comes again takes its former codes out of these sums and puts the
+    new ones in, so they always say what all rows ask of the atoms by their latest codes. Every half-step is a descent
+    of the one objective, which the sums give as well: as quick as a stochastic method, and it never rises after the
+    first pass.
 
     References
     ----------
