@@ -10,6 +10,7 @@ from benchmarks.harness import Row
 FILES = [
     "pca",
     "svd_sparse",
+    "coding",
     "nmf_dense",
     "nmf_text",
     "nmf_kl",

@@ -42,8 +42,8 @@ def patches(image: ArrayLike, size: int | tuple[int, int] = 8, step: int = 1) ->
 def from_patches(rows: ArrayLike, shape: tuple[int, ...], size: int | tuple[int, int] = 8, step: int = 1) -> NDArray:
     """The image of that shape whose squares these rows are; where squares overlap, their mean.
 
-    `size` and `step` are those that :func:`patches` was given. NaN in a square is left out of the mean; a pixel of which
-    nothing is known is NaN.
+    `size` and `step` are those that :func:`patches` was given. NaN in a square is left out of the mean; a pixel of
+    which nothing is known is NaN.
 
     Examples
     --------
@@ -59,7 +59,9 @@ def from_patches(rows: ArrayLike, shape: tuple[int, ...], size: int | tuple[int,
     squares = np.asarray(rows)
     want = (len(tall) * len(broad), high * wide * int(np.prod(shape[2:])))
     if squares.shape != want:
-        raise ValueError(f"rows must have the shape {want} for an image {shape}, size={size}, step={step}; got {squares.shape}")
+        raise ValueError(
+            f"rows must have the shape {want} for an image {shape}, size={size}, step={step}; got {squares.shape}"
+        )
     squares = squares.reshape(len(tall), len(broad), high, wide, *shape[2:])
     seen = np.isfinite(squares)
     total, count = np.zeros(shape), np.zeros(shape)

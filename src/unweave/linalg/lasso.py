@@ -100,6 +100,8 @@ def sweep_rows(
     strengths = per_row(l1, n, np.dtype(np.float64))
     chunk = int(max(16, _STEPS / (_GUESS * 10 * max(k, 1) + 1000)))
     parallel.run(
-        lambda a, b: sweep_range(A, B, norms, strengths, bool(nonnegative), int(sweeps), float(tol), out, a, b), n, chunk
+        lambda a, b: sweep_range(A, B, norms, strengths, bool(nonnegative), int(sweeps), float(tol), out, a, b),
+        n,
+        chunk,
     )
     return out.astype(np.result_type(F), copy=False)

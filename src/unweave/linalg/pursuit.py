@@ -24,7 +24,8 @@ def pursuit_gram(A: np.ndarray, B: np.ndarray, norms: np.ndarray, s: int, joint:
     """Codes (n x k) with at most `s` nonzeros from ``A = X H`` (n x k), ``B = H'H`` and the squared norms of rows of X.
 
     Atoms need not have unit length. With `joint` the next atom is the one that lowers the residual most together with
-    those taken (order-recursive pursuit), which leaves a smaller residual. A row stops early when its residual is zero to the precision of the dtype.
+    those taken (order-recursive pursuit), which leaves a smaller residual. A row stops early when its residual is zero
+    to the precision of the dtype.
 
     >>> import numpy as np
     >>> H = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8]])

@@ -10,7 +10,6 @@ from unweave.compress.coding.sums import BatchSums
 from unweave.data.arguments import whole
 from unweave.factorization.base import BaseFactorization
 from unweave.penalties import L1, Both, L2Ball, Sparse
-from unweave.select.auto import chooses
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
@@ -29,9 +28,8 @@ class DictionaryLearning(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        Number of atoms. "auto" takes the number with the least error at hidden blocks, see
-        :func:`unweave.select.auto_count`; kept as ``choice_``.
+    n_components : int, default=2
+        Number of atoms.
     strength : float or "auto", default="auto"
         λ. "auto" is 1.2 times the root mean square of an entry, so that c·X has the same atoms as X and c times the
         codes; kept as ``strength_``.
@@ -74,8 +72,6 @@ class DictionaryLearning(BaseFactorization):
     Online learning for matrix factorization and sparse coding. Aharon, Elad and Bruckstein (2006), K-SVD.
     """
 
-    _centred = False  # read by select: what blocks are hidden about
-
     def __init__(
         self,
         n_components=2,
@@ -111,7 +107,6 @@ class DictionaryLearning(BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @chooses
     def _fit(self, X, weights=None):
         vars(self).pop("strength_", None)
         return super()._fit(X, weights)
@@ -125,7 +120,7 @@ class DictionaryLearning(BaseFactorization):
             self.strength_ = strength_of(self.strength, objective)
 
     def _problem(self, loss, shape, mixed):
-        ball, k = L2Ball(), self._number()
+        ball, k = L2Ball(), whole(self.n_components, "n_components", 1)
         atoms = Both("nonnegative", ball) if self.positive_dict else ball
         if self.n_nonzero is not None:
             if self.positive_code:

@@ -10,14 +10,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.compress.coding.path import lasso_path_of
 from unweave.linalg import nnls as exact
 from unweave.linalg.lasso import lasso_rows, sweep_rows
 from unweave.linalg.pursuit import greedy_rows, pursuit_gram
 from unweave.objectives import Objective
 from unweave.objectives.models import Entries, RowModel
-from unweave.compress.coding.path import lasso_path_of
 from unweave.parallel import chunks
-from unweave.updates import Effort, Half, Proximal, first_rows
+from unweave.updates import Effort, Half, Proximal
 from unweave.updates.descent import descend
 
 _ROWS = 1 << 22  # codes that are found together
@@ -48,9 +48,7 @@ def coordinate(model: RowModel, half: Half, limits: Limits) -> NDArray:
     """Cyclic coordinate descent with active sets and gap-safe screening."""
     l1, _, nonnegative = _terms(half)
     F = np.zeros(model.shape, model.dtype)
-    return sweep_rows(
-        model.cross, model.gram, model.row_norms(), F, l1, nonnegative, limits.sweeps, limits.tol
-    )
+    return sweep_rows(model.cross, model.gram, model.row_norms(), F, l1, nonnegative, limits.sweeps, limits.tol)
 
 
 def block_coordinate(model: RowModel, half: Half, limits: Limits) -> NDArray:
@@ -80,7 +78,9 @@ def ista(model: RowModel, half: Half, limits: Limits) -> NDArray:
     """Proximal gradient without momentum: F ← soft(F − η·∇, η·λ)."""
     effort = Effort(sweeps=limits.sweeps, tol=limits.tol)
     F = _projected_zero(model, half)
-    return descend(model, F, lambda Y, slope, step: half.prox(Y - step * slope, step), effort, tied=False, accelerate=False)
+    return descend(
+        model, F, lambda Y, slope, step: half.prox(Y - step * slope, step), effort, tied=False, accelerate=False
+    )
 
 
 def subgradient(model: RowModel, half: Half, limits: Limits) -> NDArray:
@@ -136,7 +136,9 @@ def enumeration(model: RowModel, half: Half, limits: Limits) -> NDArray:
     best, won = np.zeros(len(A)), np.full(len(A), -1)
     subsets = np.array(list(combinations(range(k), s)), dtype=np.int64).reshape(-1, s)
     for place, subset in enumerate(subsets):
-        gain = np.einsum("ij,ij->i", A[:, subset], A[:, subset] @ np.linalg.pinv(B[np.ix_(subset, subset)], hermitian=True))
+        gain = np.einsum(
+            "ij,ij->i", A[:, subset], A[:, subset] @ np.linalg.pinv(B[np.ix_(subset, subset)], hermitian=True)
+        )
         better = gain > best * (1 + 1e-12)
         best[better], won[better] = gain[better], place
     F = np.zeros(model.shape)

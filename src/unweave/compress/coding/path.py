@@ -57,7 +57,8 @@ def lasso_path(x: ArrayLike, dictionary: ArrayLike, *, least: float = 0.0, nonne
 def lasso_path_of(a: NDArray, B: NDArray, least: float, nonnegative: bool) -> tuple[NDArray, NDArray]:
     """The same from products a = D·x and the Gram B = D·Dᵀ."""
     k = len(a)
-    f, signs, support = np.zeros(k), np.zeros(k), []
+    f, signs = np.zeros(k), np.zeros(k)
+    support: list[int] = []
     level = max(float((a if nonnegative else np.abs(a)).max(initial=0.0)), 0.0)
     strengths, codes = [max(level, least)], [f.copy()]
     barred: set[int] = set()  # left at this very knot: must not come back at once
@@ -93,7 +94,8 @@ def _independent(B: NDArray, support: list[int]) -> bool:
 def _next(a, B, f, way, support, signs, level, least, nonnegative) -> tuple[float, set[int]]:
     """How far the strength falls to the next knot, and which atoms leave there."""
     slope, turn = a - B @ f, B[:, support] @ way
-    drop, leaving = level - least, set()
+    drop = level - least
+    leaving: set[int] = set()
     for t in np.setdiff1d(np.flatnonzero(np.diag(B) > 0), support):
         for sign in (1.0,) if nonnegative else (1.0, -1.0):
             # sign·(slope − d·turn) = level − d

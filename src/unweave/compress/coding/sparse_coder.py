@@ -178,6 +178,7 @@ class SparseCoder(BaseFactorization):
         return plan, scheme, scheme.begin()
 
     def _finish(self, objective, problem, scheme, state):
+        self._full_components = self._atoms
         self._publish(problem, self._atoms)
         self.objective_ = float(self.history_.objective[-1])
         self.codes_, self.gaps_ = (None, None) if objective.in_blocks else (state["codes"], scheme.gaps)
@@ -198,9 +199,9 @@ class SparseCoder(BaseFactorization):
             self.certificate_ = scheme.certificate()
         return self.certificate_
 
-    def partial_fit(self, X, y=None):
-        """Nothing is learned from rows but the strength: the first call fits, later ones leave the model as it is."""
-        return self if hasattr(self, "components_") else self.fit(X)
+    @property
+    def partial_fit(self):
+        raise AttributeError("the dictionary is given: SparseCoder has nothing to learn block by block; use fit")
 
 
 def atoms_of(dictionary, n_columns: int, dtype) -> NDArray:
@@ -219,7 +220,9 @@ def atoms_of(dictionary, n_columns: int, dtype) -> NDArray:
     if atoms.ndim != 2 or not len(atoms):
         raise ValueError(f"dictionary must be a table with atoms as rows, got the shape {atoms.shape}")
     if atoms.shape[1] != n_columns:
-        raise ValueError(f"dictionary has {atoms.shape[1]} columns, but X has {n_columns}: atoms must be as long as rows")
+        raise ValueError(
+            f"dictionary has {atoms.shape[1]} columns, but X has {n_columns}: atoms must be as long as rows"
+        )
     if not np.isfinite(atoms).all():
         raise ValueError("dictionary holds NaN or infinity: atoms must be finite numbers")
     return atoms

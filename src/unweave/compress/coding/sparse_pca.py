@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.data.arguments import number
+from unweave.data.arguments import number, whole
 from unweave.factorization.base import BaseFactorization
 from unweave.objectives import Objective
 from unweave.penalties import L1, Orthonormal, soft_threshold
-from unweave.select.auto import chooses
 from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, describe
 from unweave.solve.problem import Problem
@@ -27,9 +26,8 @@ class SparsePCA(BaseFactorization):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        At most the shorter side of the table. "auto" takes the number with the least error at hidden blocks, see
-        :func:`unweave.select.auto_count`; kept as ``choice_``.
+    n_components : int, default=2
+        At most the shorter side of the table.
     strength : float or "auto", default="auto"
         λ. "auto" is √(2 ln m) times the root mean square of an entry (means taken off): what chance would give the
         largest of m loadings on columns that have nothing to do with a component. Kept as ``strength_``.
@@ -62,7 +60,6 @@ class SparsePCA(BaseFactorization):
     component analysis via regularized low rank matrix approximation.
     """
 
-    _centred = True  # read by select: what blocks are hidden about
     _takes_blocks = False
     missing, solver, init = None, "auto", "auto"  # what this model does not let its users choose
 
@@ -89,9 +86,9 @@ class SparsePCA(BaseFactorization):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @chooses
-    def _fit(self, X, weights=None):
-        return super()._fit(X, weights)
+    @property
+    def partial_fit(self):
+        raise AttributeError("orthonormal codes tie all rows: SparsePCA needs the whole table; use fit")
 
     def _fit_objective(self, objective, learned, *given):
         self.strength_ = self._strength_of(objective)
@@ -107,7 +104,7 @@ class SparsePCA(BaseFactorization):
         return float(np.sqrt(2 * np.log(max(m, 2))) * size)
 
     def _problem(self, loss, shape, mixed):
-        k, most = self._number(), min(shape)
+        k, most = whole(self.n_components, "n_components", 1), min(shape)
         if k > most:
             raise ValueError(f"n_components={k} must be at most min(n_samples={shape[0]}, n_features={shape[1]})")
         return Problem(k, loss, Orthonormal(), L1(self.strength_), offset=bool(self.centre))
@@ -126,9 +123,6 @@ class SparsePCA(BaseFactorization):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         return tags
-
-    def partial_fit(self, X, y=None):
-        raise AttributeError("the codes of all rows are tied together, so SparsePCA cannot learn block by block")
 
 
 def _centred_squares(objective: Objective, centre: bool) -> float:
@@ -185,10 +179,10 @@ class SparseAxes(FactorScheme):
 
     def _back(self, U: NDArray) -> NDArray:
         """Uᵀ(X − 1·mean)."""
-        product = np.asarray(self.objective.matrix.T @ U.astype(self.objective.dtype)).T.astype(np.float64)
+        product = self.objective.columns_given(U.astype(self.objective.dtype)).cross.T.astype(np.float64)
         return product - np.outer(U.sum(axis=0), self.means)
 
     def _ahead(self, Z: NDArray) -> NDArray:
         """(X − 1·mean)Zᵀ."""
-        product = np.asarray(self.objective.matrix @ Z.T.astype(self.objective.dtype)).astype(np.float64)
+        product = self.objective.rows_given(Z.astype(self.objective.dtype)).cross.astype(np.float64)
         return product - self.means @ Z.T

@@ -21,9 +21,10 @@ _SWEEPS = 5  # over the atoms where they are improved but once a pass
 class BatchSums(FactorScheme):
     """Codes of a batch of rows, then all atoms, then the next batch: a pass over the table is a step.
 
-    The atoms need UᵀU and UᵀX alone. A batch that comes again takes its former codes out of these sums and puts the new
-    ones in, so they always say what all rows ask of the atoms by their latest codes. Every half-step is a descent of the
-    one objective, which the sums give as well: as quick as a stochastic method, and it never rises after the first pass.
+    The atoms need UᵀU and UᵀX alone. A batch that comes again takes its former codes out of these sums and puts the
+    new ones in, so they always say what all rows ask of the atoms by their latest codes. Every half-step is a descent
+    of the one objective, which the sums give as well: as quick as a stochastic method, and it never rises after the
+    first pass.
 
     References
     ----------
@@ -83,7 +84,7 @@ class BatchSums(FactorScheme):
         return grown
 
     def _revive(self, some: Objective, U: NDArray, Z: NDArray, gram: NDArray) -> None:
-        """Move atoms that no row uses to what the worst rows of the last batch leave: they add nothing where they are."""
+        """Move atoms that no row uses to what the worst rows of the last batch leave; nothing changes now."""
         dead = np.flatnonzero(np.diag(gram) <= 0)
         if not dead.size:
             return
@@ -98,4 +99,3 @@ class BatchSums(FactorScheme):
 def _at_the_edge(penalty: Penalty, row: NDArray) -> NDArray:
     inside = penalty.prox(np.asarray(row, dtype=np.float64)[None], 0.0)
     return penalty.outermost(inside)[0] if inside.any() else inside[0]
-
