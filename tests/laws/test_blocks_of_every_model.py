@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 # Models that the blocks of a table must not stop, and by what they may be fitted to blocks.
 FIT_BLOCKS = (
-    "Factorization", "PCA", "TruncatedSVD", "NMF", "SemiNMF", "LSA", "LDA", "KMeans", "BFR", "CURE", "SoftClustering",
+    "Factorization", "PCA", "TruncatedSVD", "ICA", "NMF", "SemiNMF", "LSA", "LDA", "KMeans", "BFR", "CURE", "SoftClustering",
     "GaussianMixture", "BernoulliMixture", "HiddenMarkov", "MatrixCompletion", "ImplicitALS",
 )  # fmt: skip
 _SEQUENCES = ("HiddenMarkov",)  # for it a list is a list of sequences, which blocks cannot be
