@@ -165,7 +165,7 @@ def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def described(model: Any) -> bool:
     """Tell whether a model has something that can be drawn as components."""
-    return hasattr(model, "components_") or hasattr(model, "mixing_")
+    return hasattr(model, "components_") or hasattr(model, "row_weights_")
 
 
 def in_columns(model: Any) -> bool:
@@ -179,8 +179,13 @@ def ranks(model: Any) -> bool:
 
 
 def components_of(model: Any) -> NDArray:
-    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
-    Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
+    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i).
+
+    Where components unmix rows instead of adding up to them, Z is the mixing.
+    """
+    if hasattr(model, "_patterns"):
+        return np.asarray(model._patterns)
+    Z = np.asarray(model.components_ if in_columns(model) else model.row_weights_)
     return Z[: int(getattr(model, "n_components_", len(Z)))]
 
 

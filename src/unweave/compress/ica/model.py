@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.compress.ica.contrasts import contrast_of
+from unweave.compress.ica.contrasts import Contrast, contrast_of
 from unweave.compress.ica.deflation import Deflation
 from unweave.compress.ica.likelihood import Likelihood
 from unweave.compress.ica.rotations import Ascent, Parallel, Unmixing, random_rotation, roughly_unmixed
@@ -128,6 +128,11 @@ class ICA(BaseFactorization):
         self.verbose = verbose
 
     @property
+    def _patterns(self):
+        """What one unit of each source adds to a row, which is what reports draw."""
+        return self.mixing_.T
+
+    @property
     def partial_fit(self):
         raise AttributeError("how independent sources are is seen on all rows: ICA needs the whole table; use fit")
 
@@ -142,6 +147,8 @@ class ICA(BaseFactorization):
         return "axes"
 
     def _problem(self, loss, shape, mixed):
+        if shape[0] < 2:
+            raise ValueError(f"X has n_samples={shape[0]}: sources are told apart by how rows differ; give more rows")
         most = min(shape)
         k = most if self.n_components is None else self._number()
         if k > most:
