@@ -38,6 +38,7 @@ FILES = [
     "ranking_sets",
     "soft_impute",
     "imputer",
+    "cp",
     "front_door",
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.

@@ -59,10 +59,12 @@ def read_table(settings: Settings, speaker: Speaker, **more: Any) -> NamedTable:
 
 
 def read_quietly(settings: Settings, **more: Any) -> NamedTable:
-    """Read the file, or several as one; `more` goes to the reader."""
+    """Read the file, or several as one; `more` goes to the reader. A tensor is refused: jobs here work on tables."""
     from unweave.data.readers import read
 
-    return read(source(settings), **reading(settings), **more)
+    table = read(source(settings), **reading(settings), **more)
+    table.need_two_sides()
+    return table
 
 
 def read_some(settings: Settings) -> NamedTable:

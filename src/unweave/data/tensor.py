@@ -134,11 +134,35 @@ class Tensor:
     def sparse(self) -> bool:
         return isinstance(self.values, SparseTensor)
 
+    def observed(self) -> tuple[NDArray, NDArray]:
+        """(coordinates, values) of the entries that were seen, where some were not."""
+        if self.sparse:
+            return self.values.coords, self.values.values
+        coords = np.argwhere(self.seen)
+        return coords, self.values[tuple(coords.T)]
+
+    def hiding(self, hidden: NDArray) -> Tensor:
+        """The same tensor without some of the observed entries, told by a Boolean for each of them."""
+        coords, values = self.observed()
+        if self.sparse:
+            return Tensor(SparseTensor(coords[~hidden], values[~hidden], self.shape), True)
+        numbers, seen = self.values.copy(), np.array(self.seen)
+        numbers[tuple(coords[hidden].T)] = 0
+        seen[tuple(coords[hidden].T)] = False
+        return Tensor(numbers, seen)
+
 
 def check_tensor(estimator, X, missing, *, shape: tuple[int, ...] | None = None) -> Tensor:
     """Whatever a user passes as a tensor, checked; `shape` is that of a fitted model, whose first side may differ."""
-    X = X.X if isinstance(X, NamedTable) else X
+    if isinstance(X, NamedTable):
+        missing, X = X.missing if missing is None else missing, X.X
     refuse_blocks(estimator, X)
+    if isinstance(X, list | tuple) and len(X) and all(np.ndim(part) >= 2 for part in X if hasattr(part, "ndim")):
+        if hasattr(X[0], "ndim"):
+            raise ValueError(
+                f"{type(estimator).__name__} needs X as one table in memory, not as a sequence of blocks: stack them "
+                "(numpy.concatenate, or numpy.stack for slices)"
+            )
     if X is None or (isinstance(X, str | bytes)):
         raise TypeError(f"X must be an array of numbers with three or more sides, got {type(X).__name__}")
     listed = as_listed(X)

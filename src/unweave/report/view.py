@@ -95,7 +95,7 @@ class View:
 
 def look(model: Any, data: Any) -> View | None:
     """See `data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
-    if data is None:
+    if data is None or hasattr(model, "factors_"):  # a tensor has no rows and columns to look at
         return None
     named: dict[str, Any] = {}
     missing = getattr(model, "missing", None)
@@ -165,7 +165,7 @@ def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def described(model: Any) -> bool:
     """Tell whether a model has something that can be drawn as components."""
-    return hasattr(model, "components_") or hasattr(model, "row_weights_")
+    return any(hasattr(model, name) for name in ("components_", "row_weights_", "factors_"))
 
 
 def in_columns(model: Any) -> bool:

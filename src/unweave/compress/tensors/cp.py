@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.compress.tensors.consistency import choose_by_consistency, core_consistency
+from unweave.compress.tensors.choice import choose_number, core_consistency, model_at
 from unweave.compress.tensors.scheme import Sides, factors_of, lengths, plan_updates
 from unweave.compress.tensors.sides import halves_of, of_new_slices
-from unweave.compress.tensors.start import best_start, given_start, random_start
+from unweave.compress.tensors.start import best_start, given_start, random_start, some_rounds
 from unweave.data.arguments import generator, whole
+from unweave.data.storage import as_dense
+from unweave.data.table import joined_blocks
 from unweave.data.tensor import check_tensor
 from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.tensors import khatri_rao
-from unweave.objectives.tensors import Holes, Whole, in_small, open_tensor
+from unweave.objectives.tensors import Holes, Whole, open_tensor
 from unweave.parallel import single_blas
 from unweave.penalties.base import Penalty
 from unweave.select.auto import chooses
@@ -37,8 +41,9 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Parameters
     ----------
     n_components : int or "auto", default=2
-        May be more than a side is long. "auto" takes the largest number of a core consistency of 80 % or more
-        (``choice_``).
+        May be more than a side is long. "auto" takes the largest number with a core consistency of 80 % or more,
+        constraints left aside; where entries are missing, the one with the least error at a tenth of the others, which
+        are hidden for the purpose. Kept as ``choice_``.
     factors : str, Penalty, or list of these with one for each side, default="free"
         "free", "nonnegative", "ridge", "l1", "elastic-net", "smooth", "orthonormal", "unit-norm", "simplex" and others, or
         an object with a strength (``Smooth(10.0)``), or a pair with "nonnegative" as a tuple. Penalties on vectors are
@@ -197,31 +202,21 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return np.ascontiguousarray((U * lengths(self._others).prod(axis=0)).astype(U.dtype))
 
     def _choose_number(self, X, *args, **more) -> Choice:
-        """The largest number whose core consistency is good; fits are made on the compressed tensor where it pays."""
+        """Choose by core consistency, or by hidden entries where some are missing; see `choice`."""
         tensor = check_tensor(self, X, self.missing)
+        halves, _ = halves_of(self.factors, self.ridge, len(tensor.shape))
+        n_starts = whole(self.n_starts, "n_starts", 1)
         with single_blas():
-            objective, rng = open_tensor(tensor), generator(self.random_state)
-            halves, _ = halves_of(self.factors, self.ridge, len(objective.shape))
-            n_starts = whole(self.n_starts, "n_starts", 1)
+            rng = generator(self.random_state)
 
-            def fit(k: int):
-                found = best_start(objective, halves, k, rng, n_starts, self.solver)[0]
-                scheme = Sides(objective, halves, found, plan_updates(objective, halves, found, self.solver))
-                state = scheme.begin()
-                for _ in range(_CHOOSING):
-                    state, _value = scheme.step(state)
-                found = factors_of(state)
-                if isinstance(objective, Holes):
-                    small = in_small(objective, max(objective.shape), rng, found)
-                    if small is None:
-                        raise ValueError(
-                            "n_components='auto' needs a tensor of which every entry is known, or an array with holes; "
-                            "of a list of coordinates with missing='zeros' give a number"
-                        )
-                    return small.products, found
-                return objective.products, found
+            def rounds(objective: Whole, k: int, halves=halves) -> list[NDArray]:
+                first = best_start(objective, halves, k, rng, n_starts, self.solver)[0]
+                return some_rounds(objective, halves, first, _CHOOSING, self.solver)[0]
 
-            return choose_by_consistency(fit, objective, min(_most(objective, halves), max(objective.shape)))
+            if tensor.seen is None:  # what a core says holds for the best components of all, so constraints are left out
+                rounds = partial(rounds, halves=halves_of("free", 0.0, len(tensor.shape))[0])
+            most = min(_most(tensor.shape, halves), max(tensor.shape))
+            return choose_number(tensor, rounds, most, rng)
 
     # -- using ---------------------------------------------------------------------------------------------------------
 
@@ -248,7 +243,7 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def inverse_transform(self, U) -> NDArray:
         """The slices that codes stand for, as a dense array."""
         check_is_fitted(self)
-        U = np.asarray(U)
+        U = as_dense(joined_blocks(U))
         if U.ndim != 2 or U.shape[1] != self.n_components_:
             raise ValueError(f"U must have {self.n_components_} columns, one for each component, got {U.shape}")
         with single_blas():
@@ -268,10 +263,7 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"coords must be whole numbers with {len(self.shape_)} columns, one for each side")
         if (at < 0).any() or (at >= np.array(self.shape_)).any():
             raise ValueError(f"coords must lie inside of the shape {self.shape_}")
-        product = self.codes_[at[:, 0]]
-        for d, F in enumerate(self.factors_[1:], 1):
-            product = product * F[at[:, d]]
-        return product.sum(axis=1)
+        return model_at([self.codes_, *self.factors_[1:]], at)
 
     def score(self, X, y=None) -> float:
         """Minus the mean loss of an observed entry, after the best codes for X: higher is better."""
@@ -320,22 +312,22 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 # -- details -----------------------------------------------------------------------------------------------------------
 
-_CHOOSING = 20  # rounds on the tensor itself after those of the start, when only the number is asked
+_CHOOSING = 50  # rounds on the tensor itself after those of the start, when only the number is asked
 
 
 def _check_size(k: int, objective: Whole, halves: list[Half]) -> None:
-    most = _most(objective, halves)
+    most = _most(objective.shape, halves)
     if k > most:
         raise ValueError(
             f"n_components={k} is more than {most}, which any tensor of this shape (or orthonormal side) needs at most"
         )
 
 
-def _most(objective: Whole, halves: list[Half]) -> int:
+def _most(shape: tuple[int, ...], halves: list[Half]) -> int:
     """No tensor needs more components than the product of all its sides but the longest; nor can be more orthonormal."""
-    sides = sorted(objective.shape)
+    sides = sorted(shape)
     most = float(np.prod([float(side) for side in sides[:-1]]))
-    whole_side = [side for side, half in zip(objective.shape, halves, strict=True) if half.penalty.acts == "matrix"]
+    whole_side = [side for side, half in zip(shape, halves, strict=True) if half.penalty.acts == "matrix"]
     return int(min([most, *whole_side, 2**31 - 1]))
 
 

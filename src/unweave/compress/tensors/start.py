@@ -13,9 +13,10 @@ from unweave.objectives.tensors import Holes, Whole, in_small
 from unweave.solve.iterate import Loop, iterate
 from unweave.updates import Half
 
-# Rounds that a start may take on the compressed tensor, where hundreds cost what one costs on the tensor itself, and on
-# the tensor itself, where they are part of the fit. Refills of holes from the model before entries are asked one by one.
-_SMALL_ROUNDS, _ROUNDS, _REFILLS = 300, 8, 3
+# Rounds after which starts are compared on the compressed tensor, and that the best may go on there, where hundreds cost
+# what one costs on the tensor itself; rounds after which they are compared on the tensor itself. Refills of holes from
+# the model before entries are asked one by one.
+_SMALL_ROUNDS, _SMALL_MOST, _ROUNDS, _REFILLS = 30, 500, 8, 3
 _MORE = 10  # sides of the compressed tensor are so much longer than there are components
 _WORTH = 4  # compressing costs a few rounds: a tensor must be so many times as large as its core
 
@@ -49,11 +50,12 @@ def best_start(
         found = _best(objective, halves, k, rng, n_starts, _ROUNDS, solver)
         return found, f"the best of {n_starts} random starts after {_ROUNDS} rounds"
     found = _best(small, halves, k, rng, n_starts, _SMALL_ROUNDS, solver)
+    found = some_rounds(small, halves, found, _SMALL_MOST, solver)[0]
     if isinstance(objective, Holes):
         for _ in range(_REFILLS):
             small = in_small(objective, k + _MORE, rng, found)
             assert small is not None
-            found = _rounds(small, halves, found, _SMALL_ROUNDS, solver)[0]
+            found = some_rounds(small, halves, found, _SMALL_ROUNDS, solver)[0]
     size = "×".join(map(str, small.products.core.shape))  # type: ignore[attr-defined]
     return found, f"the best of {n_starts} random starts on the tensor compressed to {size}"
 
@@ -71,12 +73,14 @@ def _best(objective, halves, k: int, rng, n_starts: int, rounds: int, solver: st
     starts = [random_start(objective, halves, k, rng) for _ in range(n_starts)]
     if n_starts == 1 and rounds == _ROUNDS:
         return starts[0]
-    tried = [_rounds(objective, halves, first, rounds, solver) for first in starts]
+    tried = [some_rounds(objective, halves, first, rounds, solver) for first in starts]
     return min(tried, key=lambda found: found[1])[0]
 
 
-def _rounds(objective: Whole, halves, first: list[NDArray], rounds: int, solver: str) -> tuple[list[NDArray], float]:
+def some_rounds(objective: Whole, halves, first: list[NDArray], rounds: int, solver: str) -> tuple[list[NDArray], float]:
     """Some rounds from a start: (factors, objective)."""
     scheme = Sides(objective, halves, first, plan_updates(objective, halves, first, solver))
     state, history = iterate(scheme, scheme.begin(), Loop(max_iter=rounds, tol=1e-6, ending="a start"))
+    if history.stopped == "interrupted":  # before the fit itself there is nothing to keep
+        raise KeyboardInterrupt
     return factors_of(state), history.objective[-1]
