@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ class Job:
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
     found: Callable[[Job], Answer] | None = None  # what was found, where the job knows more of it than the model
     beside: Callable[[Job], dict[str, bytes]] | None = None  # other files to write, once the model is fitted
+    recode: bool = False  # codes are asked of the model anew, because the fit keeps them in another form
     scratch: dict[str, Any] = field(default_factory=dict)  # what several of these need
     also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
     fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
@@ -59,28 +61,41 @@ def read_table(settings: Settings, speaker: Speaker, **more: Any) -> NamedTable:
 
 
 def read_quietly(settings: Settings, **more: Any) -> NamedTable:
-    """Read the file, or several as one; `more` goes to the reader. A tensor is refused: jobs here work on tables."""
-    from unweave.data.readers import read
-
-    table = read(source(settings), **reading(settings), **more)
+    """Read the file, or several as one; `more` goes to the reader. A tensor is refused: most jobs work on tables."""
+    table = read_anything(settings, **more)
     table.need_two_sides()
     return table
 
 
+def read_anything(settings: Settings, **more: Any) -> NamedTable:
+    """Read the file, or several as one, of any sort of data; `more` goes to the reader."""
+    from unweave.data.readers import read
+
+    return read(source(settings), **reading(settings), **more)
+
+
 def read_some(settings: Settings) -> NamedTable:
     """Read the file, or several as one; of one that is larger than memory some rows, whose `whole` has all."""
+    found = some_of_many(settings)
+    return read_quietly(settings) if found is None else found
+
+
+def some_of_many(settings: Settings) -> NamedTable | None:
+    """Read some rows of a file that is larger than memory; None if it is not."""
     from unweave.data.readers import Options
 
     given = {name: value for name, value in reading(settings).items() if name != "format"}
-    found = opened(settings, Options(**given), source(settings))
-    return read_quietly(settings) if found is None else found
+    return opened(settings, Options(**given), source(settings))
 
 
 def say_table(table: NamedTable, settings: Settings, speaker: Speaker) -> None:
     """Say what was read, and what was decided about it."""
-    n, m = table.shape if table.whole is None else (table.whole.n_rows, table.whole.n_columns)
     things = ("document", "word") if table.kind == "text" else ("row", "column")
-    sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
+    shape = table.shape if table.whole is None else (table.whole.n_rows, table.whole.n_columns)
+    sizes = " × ".join(
+        f"{size:,}" if table.kind == "tensor" else f"{size:,} {thing}{'' if size == 1 else 's'}"
+        for size, thing in zip_longest(shape, things, fillvalue="")
+    )
     speaker.line(f"{named(settings)}: {sizes} ({table.kind})")
     for note in table.notes:
         speaker.note(note)
@@ -267,7 +282,7 @@ def count_of(model: Any) -> int:
     """Count the components of a fitted model, those that carry biases left aside."""
     from unweave.report.view import components_of
 
-    return len(components_of(model))
+    return len(model.weights_ if hasattr(model, "factors_") else components_of(model))
 
 
 def summary(job: Job, seconds: float, files: list[str]) -> dict[str, Any]:

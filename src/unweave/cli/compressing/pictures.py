@@ -43,7 +43,7 @@ def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way:
         f"picture = unweave.from_patches(model.inverse_transform(codes), table.shape, {size}, {size})",
     ]
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, found=_found,
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, recode=way.recode, found=_found,
         later=_rates, beside=_picture, scratch={"bases": [way.name] if way.signals or way.name in LEARNED else []},
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ def job_of_table(settings: Settings, speaker: Speaker, table: NamedTable, way: W
         speaker.note(note)
     arguments = way.arguments(settings, ready, k)
     lines += [f"model = {way.written(arguments)}.fit({taken})", f"codes = model.transform({taken})"]
-    return Job(settings, speaker, table, ready, recipe, way.make(arguments), lines)
+    return Job(settings, speaker, table, ready, recipe, way.make(arguments), lines, recode=way.recode)
 
 
 def _columns_chosen(settings: Settings) -> bool:

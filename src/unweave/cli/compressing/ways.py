@@ -42,6 +42,8 @@ class Way:
         How many numbers a row gets where the model cannot find out and nobody says so; atoms of a dictionary.
     tiles, on_tiles : int, mapping
         The same where rows are the tiles of a picture, and further arguments there.
+    recode : bool
+        Whether codes are those of `transform`, because the fit keeps them in another form.
     signals : bool
         Whether neighbouring columns are alike to it, so that they stay as they are: no column is left out or scaled.
     """
@@ -58,6 +60,7 @@ class Way:
     usual: int = 10
     tiles: int = 8
     on_tiles: Mapping[str, Any] = field(default_factory=dict)
+    recode: bool = False
     signals: bool = False
 
     def arguments(self, settings: Settings, table: NamedTable, k: int | str) -> dict[str, Any]:
@@ -87,13 +90,13 @@ def _basis(kind: str, does: str) -> Way:
 
 
 WAYS = (
-    Way("pca", "PCA", "axes of most spread", _EVERY, searches=True, holes=True),
+    Way("pca", "PCA", "axes of most spread", (*_EVERY, "sound"), searches=True, holes=True),
     Way("svd", "TruncatedSVD", "directions of most energy, zeros stay zeros", _EVERY, searches=True, holes=True),
     Way("autoencoder", "LinearAutoencoder", "a linear autoencoder, by gradients"),
     Way("ica", "ICA", "independent sources", (*_EVERY, "sound"), searches=True),
     Way("dictionary", "DictionaryLearning", "atoms of which each row takes a few", _EVERY, holes=True, tiles=128,
         on_tiles={"n_nonzero": 8}),
-    Way("sparse-pca", "SparsePCA", "axes made of few columns", _EVERY),
+    Way("sparse-pca", "SparsePCA", "axes made of few columns", _EVERY, recode=True),
     Way("cp", "CP", "sums of products of one vector a side", ("tensor",), searches=True, holes=True),
     _basis("dct", "cosines"),
     _basis("fourier", "cosines and sines"),
@@ -141,8 +144,10 @@ def sort_of(table: NamedTable) -> str:
     """Which sort of data a file holds."""
     if table.kind == "images":
         return "picture" if table.image is None else "pictures"
-    if table.kind in ("sound", "tensor"):
-        return table.kind
+    if table.kind == "tensor":
+        return "tensor"
+    if getattr(table, "rate", None) is not None:
+        return "sound"
     return "sparse" if table.sparse else "table"
 
 
