@@ -34,6 +34,8 @@ class NamedTable:
         Of the stored entries of X, in their order, when ratings came with times; of the rows of texts, as dates.
     image : (height, width) or (height, width, channels), optional
         Shape of the picture that each row is.
+    rate : float, optional
+        Samples in a second, where the rows are moments of a sound.
     notes : list of str
         Decisions made while reading, in words.
     source : str
@@ -69,6 +71,7 @@ class NamedTable:
     time_name: str = ""
     excerpts: list[str] | None = None
     whole: Any = None
+    rate: float | None = None
 
     def __post_init__(self):
         if self.kind == "tensor":
