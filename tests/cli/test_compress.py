@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.io import wavfile
 
 from tests.cli import files
 from tests.cli.test_same_again import pasted
@@ -166,6 +167,57 @@ def test_a_model_that_there_is_not_or_that_does_not_suit(here, capsys, photo):
     assert "has holes, and --model ica takes none" in failed(capsys, "compress", "holes.csv", "--model", "ica")
 
 
+def test_sound_is_unmixed_into_wav_files(here, capsys):
+    t = np.arange(4000) / 8000
+    sources = np.column_stack([np.sign(np.sin(80 * np.pi * t)), np.sin(126 * np.pi * t)])
+    mixed = sources @ np.array([[1.0, 0.5], [0.4, 1.0]])
+    for j in range(2):
+        wavfile.write(f"ear{j}.wav", 8000, np.rint(10000 * mixed[:, j]).astype(np.int16))
+    told = said(capsys, "compress", "ear0.wav", "ear1.wav", "--out", "out")
+    assert told["model"] == "ICA" and {"source-1.wav", "source-2.wav", "codes.csv"} <= set(told["files"])
+    found = np.column_stack([wavfile.read(f"out/source-{j}.wav")[1] for j in (1, 2)])
+    alike = np.abs(np.corrcoef(found.T, sources.T)[:2, 2:])
+    assert (alike.max(axis=1) > 0.999).all() and sorted(alike.argmax(axis=1)) == [0, 1]
+    assert wavfile.read("out/source-1.wav")[0] == 8000 and 0.85 < np.abs(found).max() / 32767 < 0.95
+    names = pasted("out")
+    np.testing.assert_array_equal(names["model"].components_, load("out/model.unweave").components_)
+    assert {one["loudest in"] for one in told["answer"]["sources"]} == {"ear0", "ear1"}
+    assert "give all recordings of the same moments" in failed(capsys, "compress", "ear0.wav")
+    assert "--model haar is not for sound: use one of pca, ica" in failed(
+        capsys, "compress", "ear0.wav", "ear1.wav", "--model", "haar"
+    )
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_a_tensor_becomes_components(here, capsys, rng, holes):
+    factors = [rng.random((n, 2)) for n in (7, 12, 9)]
+    X = np.einsum("ir,jr,kr->ijk", *factors)
+    if holes:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    np.savez("tensor.npz", X=X)
+    told = said(capsys, "compress", "tensor.npz", "-k", "2", "--out", "out")
+    assert told["model"] == "CP" and told["components"] == 2 and told["answer"]["kept"] > 0.999
+    rows = lines("out/factors.csv")
+    assert [sum(line["side"] == str(side) for line in rows) for side in (1, 2, 3)] == [7, 12, 9]
+    by = np.array([[float(line[f"component {r}"]) for r in (1, 2)] for line in rows])
+    weights = np.array([float(line["weight"]) for line in lines("out/weights.csv")])
+    again = np.einsum("ir,jr,kr,r->ijk", by[:7], by[7:19], by[19:], weights)
+    np.testing.assert_allclose(again, np.einsum("ir,jr,kr->ijk", *factors), atol=0.02)
+    names = pasted("out")
+    for one, other in zip(names["model"].factors_, load("out/model.unweave").factors_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    codes = [float(line["component 1"]) for line in lines("out/codes.csv")]
+    np.testing.assert_allclose(names["codes"][:, 0], codes, rtol=1e-6)
+    assert "could not be made" not in (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert main(["show", "out/model.unweave", "--top", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["largest"][0][0].startswith("side ")
+
+
+def test_jobs_on_tables_refuse_a_tensor(here, capsys, rng):
+    np.save("tensor.npy", rng.random((3, 4, 5)))
+    assert "run 'unweave compress'" in failed(capsys, "group", "tensor.npy")
+
+
 def test_plan_of_a_picture(photo, capsys):
     told = said(capsys, "plan", photo, "--job", "compress")
     assert told["model"] == "OrthonormalBasis" and "'dct'" in told["plan"]["problem"]
@@ -173,5 +225,5 @@ def test_plan_of_a_picture(photo, capsys):
 
 def test_every_way_has_a_model_and_every_sort_of_data_a_usual_one():
     assert {way.name for way in known()} <= {way.name for way in WAYS}
-    for sort in ("table", "sparse", "pictures", "picture"):
+    for sort in ("table", "sparse", "pictures", "picture", "sound", "tensor"):
         assert sort in way_of("", sort).suits

@@ -15,7 +15,7 @@ from unweave.cli.work import Job, asked_count, read_line
 from unweave.data.named import NamedTable
 from unweave.report.answer import Answer, answer
 from unweave.report.answers import left_out
-from unweave.report.numbers import counted, readable
+from unweave.report.numbers import counted, percent, readable
 
 _LOUD = 0.9  # of the loudest that a wav file can hold: where the peak of every source is put
 _MOST = 64  # sources that are written as sound
@@ -54,7 +54,7 @@ def _found(job: Job) -> Answer:
         {"source": j + 1, "loudest in": names[int(loudness[:, j].argmax())], "share": float(share)}
         for j, share in enumerate((loudness**2).sum(axis=0) / max(float((loudness**2).sum()), 1e-300))
     ]
-    rows = [[str(one["source"]), one["loudest in"], f"{one['share']:.0%}"] for one in sources[:20]]
+    rows = [[str(one["source"]), one["loudest in"], percent(one["share"])] for one in sources[:20]]
     seconds = table.shape[0] / float(table.rate or 1)
     headline = f"{counted(len(sources), 'source')} in {counted(table.shape[1], 'channel')} of {readable(seconds)} s"
     lines = [*left_out(len(sources), "sources"), "Each source is a wav file beside; order and loudness of sources are not "
