@@ -150,6 +150,7 @@ class Comparison:
                 free = [rate.bits_per_number * (1 - rate.basis_bits / rate.bits) for rate in line]
                 axis.plot(free, quality, ":", color=colour, label=f"{basis}, were it free to send")
         axis.set_xscale("log", base=2)
+        axis.xaxis.set_major_formatter("{x:g}")
         axis.set(xlabel="bits sent for each number of the table", ylabel="PSNR, dB")
         axis.legend(fontsize=8)
         return figure
