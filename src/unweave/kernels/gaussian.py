@@ -1,4 +1,4 @@
-"""Loops of mixtures: products of columns, responsibilities, and covariances of what is missing.
+"""Loops of mixtures and chains: products of columns, logarithms below the largest, shares, covariances of holes.
 
 Tables lie on their side here, one row a feature or component and one column a sample: the inner loops then run along
 samples and vectorise, however few features there are.
@@ -34,19 +34,21 @@ def products_range(X, shift, F, start, stop):
 
 
 @kernel
-def subtract_largest(L, largest):
-    """Subtract from every column of L its largest number, kept in `largest`."""
-    k, n = L.shape
-    for i in range(n):
-        largest[i] = L[0, i]
-    for c in range(1, k):
-        row = L[c]
-        for i in range(n):
-            largest[i] = max(largest[i], row[i])
-    for c in range(k):
-        row = L[c]
-        for i in range(n):
-            row[i] -= largest[i]
+def below_top(logs, least, instead, top):
+    """Take the largest of every column of `logs` out of it (into `top`); what is then below `least` becomes `instead`.
+
+    Exponentials of what is far below are numbers that some processors calculate with a hundred times as slowly.
+    """
+    states, size = logs.shape
+    for e in range(size):
+        top[e] = logs[0, e]
+    for k in range(1, states):
+        for e in range(size):
+            top[e] = logs[k, e] if logs[k, e] > top[e] else top[e]
+    for k in range(states):
+        for e in range(size):
+            value = logs[k, e] - top[e]
+            logs[k, e] = instead if value < least else value  # what is no number stays so, and is found
 
 
 @kernel

@@ -75,21 +75,6 @@ def symbol_densities(x, table, out):
 
 
 @kernel
-def below_top(logs, least, top):
-    """Take the largest of every column of `logs` out of it (into `top`), and let nothing be below `least`."""
-    states, size = logs.shape
-    for e in range(size):
-        top[e] = logs[0, e]
-    for k in range(1, states):
-        for e in range(size):
-            top[e] = logs[k, e] if logs[k, e] > top[e] else top[e]
-    for k in range(states):
-        for e in range(size):
-            value = logs[k, e] - top[e]
-            logs[k, e] = value if value > least else least
-
-
-@kernel
 def mix(weights, source, out):
     """``out[j] = sum_i weights[j, i] source[i]`` for every lane."""
     states, lanes = source.shape

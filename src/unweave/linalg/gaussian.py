@@ -7,7 +7,10 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.kernels.gaussian import scale_columns, subtract_largest
+from unweave.kernels.gaussian import below_top, scale_columns
+
+# Shares below exp of this are zero: their products with a table would be numbers so small that processors slow down.
+_FAINTEST = -460.0
 
 
 def responsibilities(L: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -27,7 +30,7 @@ def responsibilities(L: NDArray[np.float64], weights: NDArray[np.float64] | None
     """
     n = L.shape[1]
     largest, sums = np.empty(n), np.empty(n)
-    subtract_largest(L, largest)
+    below_top(L, _FAINTEST, -np.inf, largest)
     np.exp(L, out=L)
     scale_columns(L, np.ones(n) if weights is None else weights, sums)
     return np.log(sums) + largest

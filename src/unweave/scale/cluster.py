@@ -45,14 +45,13 @@ try:
     import dask
     import distributed
     from dask._task_spec import Alias, List
-    from dask._task_spec import Task as Node
     from distributed import Client, Future
     from distributed.client import FutureCancelledError, FuturesCancelledError
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
     from distributed.utils import silence_logging_cmgr
 
-    from unweave.scale.graph import Graph, given
+    from unweave.scale.graph import Graph
 except ImportError as error:
     raise ImportError(
         f"a cluster needs Dask, which is not installed ({error.name} is missing): pip install unweave[scale]"
@@ -141,12 +140,12 @@ class Cluster(Visits):
 
         def block(raw: Any) -> Any:
             if not hasattr(raw, "needs"):
-                return given(raw)
-            return graph.node("block", raw.read, List(*(Alias(future.key) for future in raw.needs)))
+                return graph.given(raw)
+            return graph.node("block", raw.read, List(*map(graph.given, raw.needs)))
 
         raws = [self._raw(load, i) for i in range(len(load))]
         return [
-            graph.node("visit", do, block(raw), load.place(i), shared, given(own))
+            graph.node("visit", do, block(raw), load.place(i), shared, graph.given(own))
             for i, (raw, own) in enumerate(zip(raws, owns, strict=True))
         ]
 
@@ -173,10 +172,9 @@ class Cluster(Visits):
 
     def write(self, items: list, paths: list[str]) -> list[str | None]:
         """Write what blocks keep from where it is; the paths, None where nothing is kept."""
-        name = uuid.uuid4().hex
-        keys = [f"unweave-write-{name}-{i}" for i in range(len(items))]
-        graph = {key: Node(key, written, path, given(item)) for key, path, item in zip(keys, paths, items, strict=True)}
-        futures = self._start(graph, [Alias(key) for key in keys])
+        graph = Graph()
+        nodes = [graph.node("write", written, path, graph.given(item)) for path, item in zip(paths, items, strict=True)]
+        futures = self._start(graph.tasks, nodes)
         return [self._result(future) for future in futures]
 
     def _cut(self, kept: OnWorkers) -> Kept:

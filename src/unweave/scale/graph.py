@@ -24,6 +24,7 @@ class Graph:
     def __init__(self) -> None:
         self.tasks: dict[tuple[str, int], Node] = {}
         self.name = uuid.uuid4().hex
+        self._needs: list[Future] = []  # the scheduler forgets what nobody holds before the graph has reached it
 
     def node(self, kind: str, do: Callable, *args: Any) -> Alias:
         """Add a task."""
@@ -42,7 +43,9 @@ class Graph:
         last = tree(parts, join)
         return sums or [last]
 
-
-def given(value: Any) -> Any:
-    """A value as an argument of a task."""
-    return Alias(value.key) if isinstance(value, Future) else value
+    def given(self, value: Any) -> Any:
+        """A value, or what lies on workers already, as an argument of a task."""
+        if not isinstance(value, Future):
+            return value
+        self._needs.append(value)
+        return Alias(value.key)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.group.markov.emissions import Emission
-from unweave.kernels.markov import below_top, forward, retreat, take_lanes, walk
+from unweave.kernels.gaussian import below_top
+from unweave.kernels.markov import forward, retreat, take_lanes, walk
 
 # Densities below e^-230 of the best state's count as that: no chain of finite numbers then meets a step of
 # probability zero, and every product stays far from the smallest float.
@@ -83,7 +84,7 @@ def densities(X: NDArray, chain: Chain, lanes: Lanes, first: int, last: int) -> 
     steps, width = last - first, len(lanes)
     logs = chain.emission.logs(rows_of(X, lanes, first, last).reshape(X.shape[1], -1))
     top = np.empty(steps * width)
-    below_top(logs, FAINTEST, top)
+    below_top(logs, FAINTEST, FAINTEST, top)
     np.exp(logs, out=logs)
     return logs.reshape(-1, steps, width), top.reshape(steps, width)
 
