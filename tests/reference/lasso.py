@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def lasso(a, B, l1, nonnegative=False, steps=200_000):
+def lasso(a, B, l1, nonnegative=False, steps=20_000):
     """The minimiser of ½fBf − f·a + l1|f|₁ (f ≥ 0 or not) for one row."""
     a, B = np.asarray(a, np.float64), np.asarray(B, np.float64)
     f, eta = np.zeros(len(a)), 1 / max(np.linalg.eigvalsh(B)[-1], 1e-300)

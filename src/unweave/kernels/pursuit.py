@@ -16,7 +16,7 @@ from unweave.kernels.lasso import LANES, find, largest
 
 
 @kernel
-def _pursue(corr, B, norm, most, joint, tolerance, D, y, chosen, left_of, inverse, score, top, f):
+def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, left_of, inverse, score, top, f):
     """Write to f the code of at most `most` atoms; `corr` comes in as a = H'x and is spoilt.
 
     The next atom t is the one with the largest ``corr_t^2 / left_of_t``: what is left of its squared length once the
@@ -27,7 +27,7 @@ def _pursue(corr, B, norm, most, joint, tolerance, D, y, chosen, left_of, invers
         left_of[t] = B[t, t]
         inverse[t] = 1 / B[t, t] if B[t, t] > 0 else 0
         f[t] = 0
-    while count < most and left > tolerance * norm:
+    while count < most and left > max(tolerance * norm, floor):
         for t in range(k):
             score[t] = corr[t] * corr[t] * inverse[t]
         gain = largest(score, True, top)
@@ -70,7 +70,7 @@ def _pursue(corr, B, norm, most, joint, tolerance, D, y, chosen, left_of, invers
 
 
 @kernel
-def pursue_range(A, B, norms, most, joint, tolerance, out, start, stop):
+def pursue_range(A, B, norms, most, joint, tolerance, floor, out, start, stop):
     """Rows that share the Gram `B`: ``out[i]`` from the cross products ``A[i]`` and the squared norm ``norms[i]``."""
     k = B.shape[0]
     D, y, chosen = np.empty((most, k), B.dtype), np.empty(most, B.dtype), np.empty(most, np.int64)
@@ -79,12 +79,12 @@ def pursue_range(A, B, norms, most, joint, tolerance, out, start, stop):
     for i in range(start, stop):
         for t in range(k):
             corr[t] = A[i, t]
-        _pursue(corr, B, norms[i], most, joint, tolerance, D, y, chosen, left_of, inverse, score, top, out[i])
+        _pursue(corr, B, norms[i], most, joint, tolerance, floor, D, y, chosen, left_of, inverse, score, top, out[i])
 
 
 @kernel
-def pursue_entries_range(indptr, indices, data, weights, H, most, joint, tolerance, out, start, stop):
-    """Rows with a Gram of their own, formed from their observed entries."""
+def pursue_entries_range(indptr, indices, data, weights, H, most, joint, tolerance, floor, out, start, stop):
+    """Rows with a Gram of their own, formed from their observed entries; `floor` is for each of them."""
     k = H.shape[1]
     D, y, chosen = np.empty((most, k), H.dtype), np.empty(most, H.dtype), np.empty(most, np.int64)
     left_of, inverse, score = np.empty(k, H.dtype), np.empty(k, H.dtype), np.empty(k, H.dtype)
@@ -97,4 +97,5 @@ def pursue_entries_range(indptr, indices, data, weights, H, most, joint, toleran
         for e in range(indptr[i], indptr[i + 1]):
             square = np.float64(data[e]) * data[e]
             norm += weights[e] * square if weights.shape[0] > 0 else square
-        _pursue(corr, B, norm, most, joint, tolerance, D, y, chosen, left_of, inverse, score, top, out[i])
+        own = floor * (indptr[i + 1] - indptr[i])
+        _pursue(corr, B, norm, most, joint, tolerance, own, D, y, chosen, left_of, inverse, score, top, out[i])

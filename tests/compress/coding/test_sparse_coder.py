@@ -150,3 +150,17 @@ def test_too_many_supports_are_refused(rng):
 def test_certify_is_about_the_table_given(X, atoms):
     coder = unweave.SparseCoder(atoms, strength=0.2).fit(X)
     assert coder.certify(X[:10]).objective < coder.objective_ and coder.certificate_.gap < 1e-9
+
+
+@pytest.mark.parametrize("missing", [None, "nan"])
+def test_no_more_atoms_than_the_noise_asks_for(X, atoms, missing):
+    seen = np.ones(X.shape, bool)
+    if missing:
+        seen[:, ::4] = False
+    coder = unweave.SparseCoder(atoms, n_nonzero=9, noise=0.15, missing=missing).fit(np.where(seen, X, np.nan))
+    fewer = unweave.SparseCoder(atoms, n_nonzero=1, missing=missing).fit(np.where(seen, X, np.nan))
+    left = np.where(seen, X - coder.codes_ @ atoms, 0)
+    assert (np.sqrt(np.square(left).sum(axis=1) / seen.sum(axis=1)) <= 0.15 + 1e-9).all()
+    alone = np.where(seen, X - fewer.codes_ @ atoms, 0)
+    enough = np.sqrt(np.square(alone).sum(axis=1) / seen.sum(axis=1)) <= 0.15
+    assert enough.any() and (np.count_nonzero(coder.codes_[enough], axis=1) <= 1).all()

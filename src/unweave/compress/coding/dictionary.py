@@ -136,10 +136,10 @@ class DictionaryLearning(BaseFactorization):
             plan, scheme, first = make_plan(objective, problem, "auto", self.init, rng)
             plan.reasons.append(why)
             return plan, scheme, first
-        name = choose_start(objective, problem)[0] if self.init in (None, "auto") else self.init
-        if not isinstance(name, str):
-            name, Z = "given", given_start(objective, problem, name)[1]
+        if self.init is not None and not isinstance(self.init, str):
+            name, Z = "given", given_start(objective, problem, self.init)[1]
         else:
+            name = choose_start(objective, problem)[0] if self.init in (None, "auto") else self.init
             Z = make_start(objective, problem, name, rng)[1]
         described = describe(objective, problem)
         if solver == "ksvd":

@@ -28,10 +28,15 @@ _HALVINGS = 60  # of the strength that gives a row the size of its ball
 
 @dataclass(frozen=True)
 class Limits:
-    """How long an iterative method goes on: at most so many sweeps, and until nothing moves by more than `tol`."""
+    """How long a method goes on: at most so many sweeps, and until nothing moves by more than `tol`.
+
+    A greedy one stops where the residual has a mean square of at most `floor`.
+    """
 
     sweeps: int
     tol: float
+    floor: float = 0.0
+    n_columns: int = 0
 
 
 def active_set(model: RowModel, half: Half, limits: Limits) -> NDArray:
@@ -108,20 +113,20 @@ def lars(model: RowModel, half: Half, limits: Limits) -> NDArray:
 
 def pursuit(model: RowModel, half: Half, limits: Limits) -> NDArray:
     """Orthogonal matching pursuit: the atom that lowers the residual most on its own, then least squares."""
-    return _greedy(model, half, joint=False)
+    return _greedy(model, half, limits.floor, limits.n_columns, joint=False)
 
 
 def joint_pursuit(model: RowModel, half: Half, limits: Limits) -> NDArray:
     """Order-recursive pursuit: the atom that lowers the residual most together with those taken."""
-    return _greedy(model, half, joint=True)
+    return _greedy(model, half, limits.floor, limits.n_columns, joint=True)
 
 
-def _greedy(model: RowModel, half: Half, joint: bool) -> NDArray:
+def _greedy(model: RowModel, half: Half, floor: float, n_columns: int, joint: bool) -> NDArray:
     s = int(half.penalty.nonzeros)
     if isinstance(model, Entries):
         t = model.table
-        return greedy_rows(t.indptr, t.indices, t.data, t.weights, model.H, s, joint)
-    return pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s, joint)
+        return greedy_rows(t.indptr, t.indices, t.data, t.weights, model.H, s, joint, floor)
+    return pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s, joint, floor * n_columns)
 
 
 def enumeration(model: RowModel, half: Half, limits: Limits) -> NDArray:

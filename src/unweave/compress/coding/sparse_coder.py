@@ -38,6 +38,9 @@ class SparseCoder(BaseFactorization):
         atoms), so that c·X has the same supports as X; kept as ``strength_``.
     n_nonzero : int, optional
         Most nonzeros of a code, instead of a strength.
+    noise : float, default=0
+        With `n_nonzero`, a greedy method takes no more atoms into a code once the root mean square of what it leaves of
+        the row is at most this.
     radius : float, optional
         Largest ‖f‖₁ of a code, instead of a strength.
     positive_code : bool, default=False
@@ -89,6 +92,7 @@ class SparseCoder(BaseFactorization):
         *,
         strength="auto",
         n_nonzero=None,
+        noise=0.0,
         radius=None,
         positive_code=False,
         method="auto",
@@ -102,6 +106,7 @@ class SparseCoder(BaseFactorization):
         self.dictionary = dictionary
         self.strength = strength
         self.n_nonzero = n_nonzero
+        self.noise = noise
         self.radius = radius
         self.positive_code = positive_code
         self.method = method
@@ -133,6 +138,8 @@ class SparseCoder(BaseFactorization):
         if self.n_nonzero is not None and self.radius is not None:
             raise ValueError("n_nonzero and radius are two questions: give one of them")
         if self.n_nonzero is not None:
+            if self.noise and self.method == "exact":
+                raise ValueError("noise= is for greedy methods: leave it out, or use method='omp'")
             if self.positive_code:
                 raise ValueError("positive_code=True needs a strength or a radius: leave n_nonzero out")
             return Sparse(whole(self.n_nonzero, "n_nonzero", 1)), SPARSE
@@ -156,7 +163,8 @@ class SparseCoder(BaseFactorization):
         return self._coder_of(self._sentence, self._full_components)
 
     def _coder_of(self, problem: Problem, D: NDArray) -> Coder:
-        limits = Limits(whole(self.max_iter, "max_iter", 1), number(self.tol, "tol"))
+        floor = number(self.noise, "noise") ** 2
+        limits = Limits(whole(self.max_iter, "max_iter", 1), number(self.tol, "tol"), floor, D.shape[1])
         family = SPARSE if self.n_nonzero is not None else BALL if self.radius is not None else LASSO
         return Coder(self._method, family, sides(problem)[0], limits, D)
 
