@@ -4,9 +4,10 @@
 `partial_fit`, a covariance and a sketch that blocks of rows are added to. `coding` writes rows as sums of few atoms:
 sparse codes, dictionaries, sparse components. `bases` are known beforehand (waves, wavelets), and compared there with
 those that are learned. `patches` cuts images into squares and puts them together again. `ica` unmixes independent
-sources. `tensors` has CP, for arrays of more than two sides.
+sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two sides.
 """
 
+from unweave.compress.autoencoder import LinearAutoencoder
 from unweave.compress.bases import Comparison, OrthonormalBasis, compare_bases
 from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
 from unweave.compress.ica import ICA
@@ -21,6 +22,7 @@ __all__ = [
     "PCA",
     "Comparison",
     "DictionaryLearning",
+    "LinearAutoencoder",
     "OrthonormalBasis",
     "SparseCoder",
     "SparsePCA",
