@@ -28,7 +28,7 @@ def read_npy(source: Source, options: Options) -> NamedTable:
 
 
 def read_npz(source: Source, options: Options) -> NamedTable:
-    """Read an archive: one array, one of several (``file.npz:name``, or the only tensor), or a sparse matrix or tensor."""
+    """Read an archive: an array, one of several (``file.npz:name``, or the only tensor), a sparse matrix or tensor."""
     # An archive is read from its end, which a packed stream cannot.
     with io.BytesIO(source.everything()) if source.compressed else source.open() as file:
         try:
@@ -40,7 +40,9 @@ def read_npz(source: Source, options: Options) -> NamedTable:
                 if options.member is None and (lists := _listed_keys(members)) is not None:
                     coords, values, shape = (_member(source, archive, members[name]) for name in lists)
                     return listed_table(source, options, coords.T if "data" in lists else coords, values, shape)
-                return array_table(source, options, _member(source, archive, _choose(source, options, archive, members)))
+                return array_table(
+                    source, options, _member(source, archive, _choose(source, options, archive, members))
+                )
         except ReadError:
             raise
         except Exception as error:  # zipfile fails in many ways on damaged archives
@@ -184,7 +186,9 @@ _LISTED = (("coords", "values", "shape"), ("coords", "data", "shape"), ("subs", 
 def tensor_table(source: Source, options: Options, values: NDArray, **more: Any) -> NamedTable:
     """Wrap an array of three or more sides, for models that take tensors."""
     if not values.size:
-        raise ReadError(source.name, f"the tensor has a side of length 0 ({_by(values.shape)}); there is nothing to read")
+        raise ReadError(
+            source.name, f"the tensor has a side of length 0 ({_by(values.shape)}); there is nothing to read"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         X = np.ascontiguousarray(values, dtype=options.dtype)
     if np.isinf(X).any():
