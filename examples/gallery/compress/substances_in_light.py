@@ -44,5 +44,5 @@ for axis, places, F, what in ((axes[1, 0], out, 1, "light out"), (axes[1, 1], in
 axes[1, 2].bar(np.arange(1, 9), found[:, order[0]], label="1")
 for r in (1, 2):
     axes[1, 2].bar(np.arange(1, 9), found[:, order[r]], bottom=found[:, order[:r]].sum(axis=1), label=str(r + 1))
-axes[1, 2].set(title="what is in each sample", xlabel="sample")
-axes[1, 2].legend(title="substance", fontsize=8)
+axes[1, 2].set(title="what is in each sample", xlabel="sample", ylim=(0, 1.25 * found.sum(axis=1).max()))
+axes[1, 2].legend(title="substance", fontsize=8, ncols=3, loc="upper center")

@@ -1,8 +1,9 @@
 """Tensors: sums of components with one curve along every side.
 
 `cp` is the estimator. `sides` reads the penalties, `start` finds where to begin (on a compressed tensor, see
-`linalg/tensors`), `scheme` is a round of half-steps in the one loop, on the row models of `objectives/tensors`; `choice` chooses the
-number of components, `matching` compares components with known ones, `tables` are the factors for files.
+`linalg/tensors`), `scheme` is a round of half-steps in the one loop, on the row models of `objectives/tensors`;
+`choice` chooses the number of components, `matching` compares components with known ones, `tables` are the factors for
+files.
 """
 
 from unweave.compress.tensors.cp import CP

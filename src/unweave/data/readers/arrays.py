@@ -178,8 +178,8 @@ def array_table(source: Source, options: Options, values: NDArray, **more: Any) 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------
 
-# Names under which lists of coordinates, their values and the shape are saved: ours, those of `sparse` (whose coordinates
-# have a row for each side, not for each entry), those of pyttb.
+# Names under which lists of coordinates, their values and the shape are saved: ours, those of `sparse` (whose
+# coordinates have a row for each side, not for each entry), those of pyttb.
 _LISTED = (("coords", "values", "shape"), ("coords", "data", "shape"), ("subs", "vals", "shape"))
 
 
