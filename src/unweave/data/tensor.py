@@ -120,7 +120,7 @@ class Tensor:
     """
 
     values: Any
-    seen: NDArray | bool | None
+    seen: Any
 
     @property
     def shape(self) -> tuple[int, ...]:
