@@ -69,9 +69,12 @@ def _only_tensor(source: Source, archive: zipfile.ZipFile, members: dict) -> zip
     """Find the one array with three or more sides, where all others are labels, tables and the like."""
     found = []
     for info in members.values():
-        with archive.open(info) as file:
-            if len(npy_header(source, file)[0]) > 2:  # type: ignore[arg-type]
-                found.append(info)
+        try:
+            with archive.open(info) as file:
+                if len(npy_header(source, file)[0]) > 2:  # type: ignore[arg-type]
+                    found.append(info)
+        except ReadError:  # no array: it is listed among what may be named
+            continue
     return found[0] if len(found) == 1 else None
 
 
