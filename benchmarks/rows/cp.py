@@ -122,7 +122,7 @@ def pyttb_weighted(data: Planted, threads: int) -> Fit:
 
     X = pyttb.tensor(np.nan_to_num(data.X))
     mask = data.seen.astype(float)  # type: ignore[union-attr]
-    found, _, info = pyttb.gcp_opt(
+    found, _, _ = pyttb.gcp_opt(
         X, data.k, pyttb.gcp.handles.Objectives.GAUSSIAN, optimizers.LBFGSB(maxiter=1000, iprint=-1), mask=mask,
         init=pyttb.ktensor([F.copy(order="F") for F in data.start]), printitn=0,
     )  # fmt: skip

@@ -77,8 +77,10 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "SparsePCA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "ICA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
-    "CP": Entry("unweave.compress", table="tensor", warm=(({"factors": "nonnegative"}, "tensor tensor-sparse tensor-nan"),)),
     "LinearAutoencoder": Entry("unweave.compress"),
+    "CP": Entry(
+        "unweave.compress", table="tensor", warm=(({"factors": "nonnegative"}, "tensor tensor-sparse tensor-nan"),)
+    ),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
@@ -204,7 +206,9 @@ def small_model(name: str, **more) -> Any:
 
 
 def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | list[str]:
-    """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts; or a tensor.
+    """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts.
+
+    For models of tensors each row is a slice.
 
     >>> small_table("NMF").shape, small_table("SymmetricNMF").shape, len(small_table("TextTable"))
     ((60, 8), (60, 60), 60)

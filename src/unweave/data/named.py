@@ -136,8 +136,8 @@ class NamedTable:
         if self.kind == "tensor":
             by = "×".join(map(str, self.shape))
             raise ValueError(
-                f"{self.source or 'X'} is a tensor of {by}, not a table of rows and columns: fit unweave.CP to it, or on "
-                "the shell run 'unweave compress'"
+                f"{self.source or 'X'} is a tensor of {by}, not a table of rows and columns: fit unweave.CP to it, or "
+                "on the shell run 'unweave compress'"
             )
 
     def with_(self, **changes) -> NamedTable:

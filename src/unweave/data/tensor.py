@@ -1,4 +1,4 @@
-"""Tensors from outside: arrays of three or more sides, dense or as lists of coordinates, checked before anything runs."""
+"""Tensors from outside: arrays of three or more sides, dense or as coordinates, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Tensor:
     """
 
     values: Any
-    seen: NDArray | bool | None
+    seen: Any
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -157,12 +157,11 @@ def check_tensor(estimator, X, missing, *, shape: tuple[int, ...] | None = None)
     if isinstance(X, NamedTable):
         missing, X = X.missing if missing is None else missing, X.X
     refuse_blocks(estimator, X)
-    if isinstance(X, list | tuple) and len(X) and all(np.ndim(part) >= 2 for part in X if hasattr(part, "ndim")):
-        if hasattr(X[0], "ndim"):
-            raise ValueError(
-                f"{type(estimator).__name__} needs X as one table in memory, not as a sequence of blocks: stack them "
-                "(numpy.concatenate, or numpy.stack for slices)"
-            )
+    if isinstance(X, list | tuple) and len(X) and getattr(X[0], "ndim", 0) > 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs X as one table in memory, not as a sequence of blocks: stack them "
+            "(numpy.concatenate, or numpy.stack for slices)"
+        )
     if X is None or (isinstance(X, str | bytes)):
         raise TypeError(f"X must be an array of numbers with three or more sides, got {type(X).__name__}")
     listed = as_listed(X)
@@ -186,7 +185,9 @@ def as_listed(X) -> SparseTensor | None:
         return X
     if sp.issparse(X):
         if X.ndim != 2:
-            raise ValueError("X is a sparse array that is not a table: give unweave.SparseTensor(coords, values, shape)")
+            raise ValueError(
+                "X is a sparse array that is not a table: give unweave.SparseTensor(coords, values, shape)"
+            )
         _need_sides(None, X.shape)
     if hasattr(X, "coords") and hasattr(X, "data") and hasattr(X, "shape") and not hasattr(X, "__dask_graph__"):
         coords = np.asarray(X.coords)

@@ -1,9 +1,9 @@
 """A tensor under squared loss: hands out the row model of one side with the factors of the others fixed.
 
-The loss of the rows of F_d, the others fixed, is that of a table: X unfolded along side d against the Khatri–Rao product
-of the other factors. Neither is made: a :class:`Quadratic` needs the products A_d and the Gram B, which is the entrywise
-product of the small Grams of the other factors; where entries are missing, each row has a Gram of its own, summed by the
-same products over what was seen.
+The loss of the rows of F_d, the others fixed, is that of a table: X unfolded along side d against the Khatri–Rao
+product of the other factors. Neither is made: a :class:`Quadratic` needs the products A_d and the Gram B, which is the
+entrywise product of the small Grams of the other factors; where entries are missing, each row has a Gram of its own,
+summed by the same products over what was seen.
 """
 
 from __future__ import annotations
@@ -177,9 +177,7 @@ _STRETCH = 1 << 18
 
 def _sum_of_squares(X: NDArray) -> float:
     flat = X.ravel()
-    return float(
-        sum(np.square(flat[a : a + _STRETCH], dtype=np.float64).sum() for a in range(0, flat.size, _STRETCH))
-    )
+    return float(sum(np.square(flat[a : a + _STRETCH], dtype=np.float64).sum() for a in range(0, flat.size, _STRETCH)))
 
 
 __all__ = ["Holes", "SmallProducts", "Whole", "gram_of_others", "in_small", "open_tensor"]

@@ -30,7 +30,12 @@ def tensor_answer(model: Any) -> Found:
     shares = weights**2 / max(float((weights**2).sum()), np.finfo(np.float64).tiny)
     peaks = [np.abs(np.asarray(F)).argmax(axis=0) for F in model.factors_]
     parts: list[dict[str, Any]] = [
-        {"component": r + 1, "weight": float(weights[r]), "strength": float(shares[r]), "peaks": [int(p[r]) for p in peaks]}
+        {
+            "component": r + 1,
+            "weight": float(weights[r]),
+            "strength": float(shares[r]),
+            "peaks": [int(p[r]) for p in peaks],
+        }
         for r in range(len(weights))
     ]
     header = ["component", "weight", "share of the squared weights", "largest at (place along each side, from 0)"]
@@ -69,8 +74,8 @@ def sides(facts: dict) -> Markup | None:
         return None
     shape, shown = found["shape"], len(found["weights"])
     words = (
-        "Each component is the product of one curve for each side of the tensor. Curves have length one; the weight says "
-        "how much of the component there is."
+        "Each component is the product of one curve for each side of the tensor. Curves have length one; the weight "
+        "says how much of the component there is."
     )
     if found["count"] > shown:
         words += f" The first {shown} of {whole(found['count'])}; the rest are in the model."
@@ -90,7 +95,9 @@ def _profile(curves: dict, r: int, side: int, length: int) -> Markup:
     as_columns = length <= _COLUMNS
     edge = 0.6 if as_columns else 0.0
     frame = Frame((xs[0] - edge, xs[-1] + edge), (low - (margin if low < 0 else 0), high + margin), height=210)
-    ticks = [x for x in whole_ticks(xs[0], xs[-1]) if xs[0] <= x <= xs[-1]] if as_columns else nice_ticks(*frame.x_range)
+    ticks = (
+        [x for x in whole_ticks(xs[0], xs[-1]) if xs[0] <= x <= xs[-1]] if as_columns else nice_ticks(*frame.x_range)
+    )
     frame.axes(f"place along side {side + 1}", "", ticks)
     zero = frame.y(0.0)
     if as_columns:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-
 from tests.reference.tensors import model as tensor_of
 from unweave import CP, SparseTensor, factor_match
 from unweave.penalties import L1, Smooth
@@ -43,7 +42,9 @@ def test_planted_components_are_found(shape, dtype):
     for one in fitted.factors_:
         np.testing.assert_allclose(np.linalg.norm(one, axis=0), 1, rtol=1e-5)
     assert (np.diff(fitted.weights_) <= 0).all()
-    np.testing.assert_allclose(fitted.reconstruct(), tensor_of([fitted.codes_, *fitted.factors_[1:]]), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        fitted.reconstruct(), tensor_of([fitted.codes_, *fitted.factors_[1:]]), rtol=1e-3, atol=1e-3
+    )
     assert fitted.certificate_.kind == "kkt" and fitted.certificate_.gap < 1e-3
 
 
@@ -95,12 +96,13 @@ def test_penalties_do_what_they_say():
     X, _ = planted(positive=True, noise=0.3)
     nonnegative = CP(3, factors="nonnegative", random_state=0).fit(X)
     assert all((F >= 0).all() for F in nonnegative.factors_)
-    lasso = CP(3, factors=["free", L1(3.0), "free"], random_state=0, max_iter=100).fit(X)
+    lasso = CP(3, factors=["free", L1(0.2), "free"], random_state=0, max_iter=100).fit(X)
     assert (lasso.factors_[1] == 0).mean() > (CP(3, random_state=0).fit(X).factors_[1] == 0).mean()
     orthonormal = CP(3, factors=["orthonormal", "free", "free"], random_state=0).fit(X)
     np.testing.assert_allclose(orthonormal.factors_[0].T @ orthonormal.factors_[0], np.eye(3), atol=1e-8)
     rough, smooth = (
-        CP(3, factors=["free", "free", penalty], random_state=0, max_iter=100).fit(X) for penalty in ("free", Smooth(50.0))
+        CP(3, factors=["free", "free", penalty], random_state=0, max_iter=100).fit(X)
+        for penalty in ("free", Smooth(50.0))
     )
     bent = [np.square(np.diff(one.factors_[2], 2, axis=0)).sum() for one in (rough, smooth)]
     assert bent[1] < 0.2 * bent[0]
@@ -154,7 +156,9 @@ def test_the_number_is_chosen():
     assert CP(5, random_state=0).fit(X).core_consistency(X) < 50
 
 
-@pytest.mark.parametrize("what", ["zero", "an empty slice", "constant", "one slice", "more than any side", "huge", "tiny"])
+@pytest.mark.parametrize(
+    "what", ["zero", "an empty slice", "constant", "one slice", "more than any side", "huge", "tiny"]
+)
 def test_odd_tensors_give_finite_answers(what):
     X, _ = planted((5, 4, 3))
     k = 7 if what == "more than any side" else 2
@@ -189,7 +193,8 @@ def test_odd_tensors_give_finite_answers(what):
         (CP(2, init=[np.ones((4, 2))] * 3), r"init\[0\]"),
         (CP(2, ridge=-1), "ridge"),
         (CP(2, n_starts=0), "n_starts"),
-        (CP(2, solver="svd"), "cannot|known|refuse"),
+        (CP(2, solver="svd"), "solver='svd' is not known for tensors"),
+        (CP(2, solver="pursuit"), "cannot do this problem"),
         (CP(6, factors=["free", "orthonormal", "free"]), "orthonormal side"),
     ],
 )
@@ -268,7 +273,9 @@ def test_kinetics_with_holes_are_completed_better_than_by_the_means():
     hidden = (np.random.default_rng(0).random(X.shape) < 0.1) & ~unknown
     holes = np.where(unknown | hidden, np.float32(np.nan), X)
     fitted = CP(3, factors="nonnegative", missing="nan", random_state=0, max_iter=30).fit(holes)
-    means = sum(np.nanmean(holes, axis=tuple({0, 1, 2, 3} - {d}), keepdims=True) for d in range(4)) - 3 * np.nanmean(holes)
+    means = sum(np.nanmean(holes, axis=tuple({0, 1, 2, 3} - {d}), keepdims=True) for d in range(4)) - 3 * np.nanmean(
+        holes
+    )
 
     def error(guess):
         return float(np.sqrt(np.mean(np.square(np.broadcast_to(guess, X.shape)[hidden] - X[hidden]))))

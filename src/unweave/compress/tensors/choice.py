@@ -12,16 +12,16 @@ from unweave.linalg.tensors import DenseProducts, ListedProducts, Products, Smal
 from unweave.objectives.tensors import open_tensor
 from unweave.select.choose import Choice
 
-# The largest number whose consistency is at least this is taken (Bro and Kiers call 90 good and 50 bad; nothing was tuned
-# here); after two in a row below, no more are tried.
+# The largest number whose consistency is at least this is taken (Bro and Kiers call 90 good and 50 bad; nothing was
+# tuned here); after two in a row below, no more are tried.
 LEAST, _FAILED, _MOST, _HIDDEN = 80.0, 2, 20, 0.1
 
 
 def core_consistency(products: Products, factors: Sequence[NDArray]) -> float:
     """100·(1 − ‖G − I‖²/k), G the core that fits the tensor best between these factors, I ones on its diagonal.
 
-    G = X ×₁ F₁⁺ ×₂ F₂⁺ …. Where the components are all that there is, G is I and this 100; where there are too many, some
-    share what they describe, G fills up, and this falls towards zero and below.
+    G = X ×₁ F₁⁺ ×₂ F₂⁺ …. Where the components are all that there is, G is I and this 100; where there are too many,
+    some share what they describe, G fills up, and this falls towards zero and below.
 
     Reference: Bro and Kiers (2003), A new efficient method for determining the number of components in PARAFAC models.
     """

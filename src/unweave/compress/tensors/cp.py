@@ -35,8 +35,8 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """X ≈ Σ_r w_r u_r∘v_r∘…, a sum of components with one vector for each side of a tensor of three or more sides.
 
     Minimises ½ Σ (x − Σ_r u_r·v_r·…)² over the observed entries, plus penalties on the factors. Unlike those of a
-    table, the factors are unique up to order and scale without any constraint, so each component may be read for itself:
-    a substance with its spectra and amounts, a group of people with its habits and days.
+    table, the factors are unique up to order and scale without any constraint, so each component may be read for
+    itself: a substance with its spectra and amounts, a group of people with its habits and days.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         constraints left aside; where entries are missing, the one with the least error at a tenth of the others, which
         are hidden for the purpose. Kept as ``choice_``.
     factors : str, Penalty, or list of these with one for each side, default="free"
-        "free", "nonnegative", "ridge", "l1", "elastic-net", "smooth", "orthonormal", "unit-norm", "simplex" and others, or
-        an object with a strength (``Smooth(10.0)``), or a pair with "nonnegative" as a tuple. Penalties on vectors are
-        on the column of each component. Beside a side with a penalty sides that could grow without end are kept at
+        "free", "nonnegative", "ridge", "l1", "elastic-net", "smooth", "orthonormal", "unit-norm", "simplex" and others,
+        or an object with a strength (``Smooth(10.0)``), or a pair with "nonnegative" as a tuple. Penalties on vectors
+        are on the column of each component. Beside a side with a penalty sides that could grow without end are kept at
         length one.
     missing : None, "nan", "zeros" or a Boolean mask, default=None
         What was not observed: nothing; NaN; everything that is not stored (:class:`unweave.SparseTensor`) or is zero;
@@ -76,8 +76,8 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     explained_share_ : float
         1 − Σ(x − prediction)² / Σx² over the observed entries.
     objective_, n_iter_, history_, plan_, certificate_
-        As in :class:`unweave.Factorization`. The certificate is a KKT residual: there is no bound as for tables, because
-        the leading components of a tensor are not nested and a best sum of k need not even exist.
+        As in :class:`unweave.Factorization`. The certificate is a KKT residual: there is no bound as for tables,
+        because the leading components of a tensor are not nested and a best sum of k need not even exist.
 
     Examples
     --------
@@ -213,7 +213,9 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 first = best_start(objective, halves, k, rng, n_starts, self.solver)[0]
                 return some_rounds(objective, halves, first, _CHOOSING, self.solver)[0]
 
-            if tensor.seen is None:  # what a core says holds for the best components of all, so constraints are left out
+            if (
+                tensor.seen is None
+            ):  # what a core says holds for the best components of all, so constraints are left out
                 rounds = partial(rounds, halves=halves_of("free", 0.0, len(tensor.shape))[0])
             most = min(_most(tensor.shape, halves), max(tensor.shape))
             return choose_number(tensor, rounds, most, rng)
@@ -284,7 +286,9 @@ class CP(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if isinstance(objective, Holes):
                 full = objective.filled(F)
                 if full is None:
-                    raise ValueError("core consistency needs every entry: it is not for coordinates with missing='zeros'")
+                    raise ValueError(
+                        "core consistency needs every entry: it is not for coordinates with missing='zeros'"
+                    )
                 objective = open_tensor(check_tensor(self, full, None))
             return core_consistency(objective.products, F)
 
@@ -324,7 +328,7 @@ def _check_size(k: int, objective: Whole, halves: list[Half]) -> None:
 
 
 def _most(shape: tuple[int, ...], halves: list[Half]) -> int:
-    """No tensor needs more components than the product of all its sides but the longest; nor can be more orthonormal."""
+    """No tensor needs more components than the product of its sides but the longest; nor can more be orthonormal."""
     sides = sorted(shape)
     most = float(np.prod([float(side) for side in sides[:-1]]))
     whole_side = [side for side, half in zip(shape, halves, strict=True) if half.penalty.acts == "matrix"]

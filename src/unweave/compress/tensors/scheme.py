@@ -13,7 +13,7 @@ from unweave.objectives.tensors import Whole
 from unweave.solve.alternate import half_step
 from unweave.solve.plan import choose_update
 from unweave.solve.scheme import Scheme, State
-from unweave.updates import Effort, Half, Update
+from unweave.updates import UPDATES, Effort, Half, Update
 
 _EFFORT = Effort(sweeps=10, drop=0.01)
 
@@ -123,6 +123,9 @@ def balanced(factors: Sequence[NDArray]) -> list[NDArray]:
 
 def plan_updates(objective: Whole, halves: Sequence[Half], factors: Sequence[NDArray], solver: str) -> list[Update]:
     """An update for every side, the named one where it can; if it can do none its refusal is the error."""
+    known = ("auto", *(update.name for update in UPDATES))
+    if not isinstance(solver, str) or solver not in known:
+        raise ValueError(f"solver={solver!r} is not known for tensors; use one of {', '.join(known)}")
     chosen: list[Update] = []
     refusals: list[str] = []
     probe: RowModel = objective.rows_given(factors, 0)

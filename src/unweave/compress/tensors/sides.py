@@ -70,4 +70,6 @@ def _well_posed(penalties: list[Penalty]) -> tuple[list[Penalty], list[str]]:
             )
         bound[d] = Both("nonnegative", L2Ball()) if penalties[d].nonnegative else L2Ball()
     where = ", ".join(map(str, loose))
-    return bound, [f"beside {pulled!r} the scale of other sides would run away: columns of side {where} are at most 1 long"]
+    return bound, [
+        f"beside {pulled!r} the scale of other sides would run away: columns of side {where} are at most 1 long"
+    ]

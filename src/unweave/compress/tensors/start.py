@@ -13,9 +13,9 @@ from unweave.objectives.tensors import Holes, Whole, in_small
 from unweave.solve.iterate import Loop, iterate
 from unweave.updates import Half
 
-# Rounds after which starts are compared on the compressed tensor, and that the best may go on there, where hundreds cost
-# what one costs on the tensor itself; rounds after which they are compared on the tensor itself. Refills of holes from
-# the model before entries are asked one by one.
+# Rounds after which starts are compared on the compressed tensor, and that the best may go on there, where hundreds
+# cost what one costs on the tensor itself; rounds after which they are compared on the tensor itself. Refills of holes
+# from the model before entries are asked one by one.
 _SMALL_ROUNDS, _SMALL_MOST, _ROUNDS, _REFILLS = 30, 500, 8, 3
 _MORE = 10  # sides of the compressed tensor are so much longer than there are components
 _WORTH = 4  # compressing costs a few rounds: a tensor must be so many times as large as its core
@@ -77,7 +77,9 @@ def _best(objective, halves, k: int, rng, n_starts: int, rounds: int, solver: st
     return min(tried, key=lambda found: found[1])[0]
 
 
-def some_rounds(objective: Whole, halves, first: list[NDArray], rounds: int, solver: str) -> tuple[list[NDArray], float]:
+def some_rounds(
+    objective: Whole, halves, first: list[NDArray], rounds: int, solver: str
+) -> tuple[list[NDArray], float]:
     """Some rounds from a start: (factors, objective)."""
     scheme = Sides(objective, halves, first, plan_updates(objective, halves, first, solver))
     state, history = iterate(scheme, scheme.begin(), Loop(max_iter=rounds, tol=1e-6, ending="a start"))

@@ -28,7 +28,7 @@ def read_npy(source: Source, options: Options) -> NamedTable:
 
 
 def read_npz(source: Source, options: Options) -> NamedTable:
-    """Read an archive: one array, one of several (``file.npz:name``, or the only tensor), or a sparse matrix or tensor."""
+    """Read an archive: an array, one of several (``file.npz:name``, or the only tensor), a sparse matrix or tensor."""
     # An archive is read from its end, which a packed stream cannot.
     with io.BytesIO(source.everything()) if source.compressed else source.open() as file:
         try:
@@ -40,7 +40,9 @@ def read_npz(source: Source, options: Options) -> NamedTable:
                 if options.member is None and (lists := _listed_keys(members)) is not None:
                     coords, values, shape = (_member(source, archive, members[name]) for name in lists)
                     return listed_table(source, options, coords.T if "data" in lists else coords, values, shape)
-                return array_table(source, options, _member(source, archive, _choose(source, options, archive, members)))
+                return array_table(
+                    source, options, _member(source, archive, _choose(source, options, archive, members))
+                )
         except ReadError:
             raise
         except Exception as error:  # zipfile fails in many ways on damaged archives
@@ -67,9 +69,12 @@ def _only_tensor(source: Source, archive: zipfile.ZipFile, members: dict) -> zip
     """Find the one array with three or more sides, where all others are labels, tables and the like."""
     found = []
     for info in members.values():
-        with archive.open(info) as file:
-            if len(npy_header(source, file)[0]) > 2:  # type: ignore[arg-type]
-                found.append(info)
+        try:
+            with archive.open(info) as file:
+                if len(npy_header(source, file)[0]) > 2:  # type: ignore[arg-type]
+                    found.append(info)
+        except ReadError:  # no array: it is listed among what may be named
+            continue
     return found[0] if len(found) == 1 else None
 
 
@@ -176,15 +181,17 @@ def array_table(source: Source, options: Options, values: NDArray, **more: Any) 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------
 
-# Names under which lists of coordinates, their values and the shape are saved: ours, those of `sparse` (whose coordinates
-# have a row for each side, not for each entry), those of pyttb.
+# Names under which lists of coordinates, their values and the shape are saved: ours, those of `sparse` (whose
+# coordinates have a row for each side, not for each entry), those of pyttb.
 _LISTED = (("coords", "values", "shape"), ("coords", "data", "shape"), ("subs", "vals", "shape"))
 
 
 def tensor_table(source: Source, options: Options, values: NDArray, **more: Any) -> NamedTable:
     """Wrap an array of three or more sides, for models that take tensors."""
     if not values.size:
-        raise ReadError(source.name, f"the tensor has a side of length 0 ({_by(values.shape)}); there is nothing to read")
+        raise ReadError(
+            source.name, f"the tensor has a side of length 0 ({_by(values.shape)}); there is nothing to read"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         X = np.ascontiguousarray(values, dtype=options.dtype)
     if np.isinf(X).any():
