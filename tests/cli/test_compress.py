@@ -61,7 +61,9 @@ def test_a_picture_is_compressed_tile_by_tile(photo, capsys):
     assert left.shape == true.shape
     psnr = 10 * np.log10(255**2 / np.mean((left - true) ** 2))
     assert told["answer"]["psnr"] == pytest.approx(psnr, abs=0.1) and psnr > 30
-    codes = np.array([[float(value) for name, value in line.items() if name != "row"] for line in lines("out/codes.csv")])
+    codes = np.array(
+        [[float(value) for name, value in line.items() if name != "row"] for line in lines("out/codes.csv")]
+    )
     assert codes.shape == (48, 64) and (np.count_nonzero(codes, axis=1) == 8).all()
     rates = lines("out/rates.csv")
     assert {line["basis"] for line in rates} == {"dct", "dct, own choice", "haar", "haar, own choice", "pca"}

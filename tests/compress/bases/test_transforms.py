@@ -62,9 +62,7 @@ def test_waves_by_their_formulas(n):
 
 def test_pictures_are_products_of_waves_down_and_across():
     for kind in ("dct", "fourier"):
-        np.testing.assert_allclose(
-            matrix(kind, (4, 5)), np.kron(matrix(kind, (4,)), matrix(kind, (5,))), atol=1e-12
-        )
+        np.testing.assert_allclose(matrix(kind, (4, 5)), np.kron(matrix(kind, (4,)), matrix(kind, (5,))), atol=1e-12)
 
 
 def test_haar_of_four_and_of_three():

@@ -65,7 +65,7 @@ def peak_of(X: NDArray) -> float:
     (255.0, 65535.0, 0.5)
     """
     largest = float(np.max(X))
-    if largest <= 1 and bool((X != np.rint(X)).any()):
+    if largest <= 1 and bool((np.rint(X) != X).any()):
         return largest
     return 255.0 if largest <= 255 else 65535.0 if largest <= 65535 else largest
 

@@ -63,9 +63,9 @@ class Way:
     recode: bool = False
     signals: bool = False
 
-    def arguments(self, settings: Settings, table: NamedTable, k: int | str) -> dict[str, Any]:
+    def arguments(self, settings: Settings, table: NamedTable, k: int | str | None) -> dict[str, Any]:
         """The arguments of the model for a table and a number."""
-        more = {"missing": table.missing} if self.holes and table.missing else {}
+        more: dict[str, Any] = {"missing": table.missing} if self.holes and table.missing else {}
         more |= {"random_state": settings.seed} if self.seeded else {}
         return {**self.given, self.counts: k, **more}
 
@@ -94,8 +94,15 @@ WAYS = (
     Way("svd", "TruncatedSVD", "directions of most energy, zeros stay zeros", _EVERY, searches=True, holes=True),
     Way("autoencoder", "LinearAutoencoder", "a linear autoencoder, by gradients"),
     Way("ica", "ICA", "independent sources", (*_EVERY, "sound"), searches=True),
-    Way("dictionary", "DictionaryLearning", "atoms of which each row takes a few", _EVERY, holes=True, tiles=128,
-        on_tiles={"n_nonzero": 8}),
+    Way(
+        "dictionary",
+        "DictionaryLearning",
+        "atoms of which each row takes a few",
+        _EVERY,
+        holes=True,
+        tiles=128,
+        on_tiles={"n_nonzero": 8},
+    ),
     Way("sparse-pca", "SparsePCA", "axes made of few columns", _EVERY, recode=True),
     Way("cp", "CP", "sums of products of one vector a side", ("tensor",), searches=True, holes=True),
     _basis("dct", "cosines"),
@@ -157,9 +164,7 @@ def most_of(way: Way, ready: NamedTable) -> int:
     return n if way.model in _ATOMS else m if way.signals else min(n, m)
 
 
-def number_of(
-    way: Way, settings: Settings, ready: NamedTable, usual: int, what: str
-) -> tuple[int | str, list[str]]:
+def number_of(way: Way, settings: Settings, ready: NamedTable, usual: int, what: str) -> tuple[int | str, list[str]]:
     """How many numbers describe `what`, and a sentence where that was decided here; a model that can finds out."""
     most = most_of(way, ready)
     if settings.k == "auto" and not way.searches:

@@ -31,7 +31,9 @@ class Rule:
         """
         if threshold is not None:
             if keep is not None:
-                raise ValueError(f"keep={keep!r} and threshold={threshold!r} say the same in two ways: give one of them")
+                raise ValueError(
+                    f"keep={keep!r} and threshold={threshold!r} say the same in two ways: give one of them"
+                )
             return cls(threshold=number(threshold, "threshold"))
         if keep is None:
             return cls()
@@ -44,7 +46,9 @@ class Rule:
             return cls(share=float(keep))
         count = whole(keep, "keep", 1)
         if count > n_coefficients:
-            raise ValueError(f"keep={count} is more than the {n_coefficients} numbers of a row: at most {n_coefficients}")
+            raise ValueError(
+                f"keep={count} is more than the {n_coefficients} numbers of a row: at most {n_coefficients}"
+            )
         return cls(count=count)
 
     def __str__(self) -> str:

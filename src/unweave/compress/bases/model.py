@@ -310,7 +310,6 @@ class Coder:
         return sp.csr_array(np.where(self.rule.of_each(C), C, 0))
 
 
-
 def _in_turn(rows: Objective, task) -> list:
     """``task`` of dense stretches of rows."""
     size = max(1, _BLOCK // max(1, rows.shape[1]))
