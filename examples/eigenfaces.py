@@ -6,8 +6,8 @@
 
 Pictures are described by PCA of the training pictures, and a new one gets the name of the training picture whose code
 is nearest. Whitening divides every code by the spread of its axis, σ_i/√m for m pictures (PCA has m − 1 for m), so that
-all axes count alike: faint ones that tell people apart, and faint ones that are noise. The table shows what that does to
-the accuracy, mean and spread over several random halves of the pictures of each person.
+all axes count alike: faint ones that tell people apart, and faint ones that are noise. The table shows what that does
+to the accuracy, mean and spread over several random halves of the pictures of each person.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ for k in counts:
 # %%
 # Twenty numbers do nearly as well as 64 pixels. Whitening divides each code by the spread of its axis, so that all axes
 # count alike. Digits do not gain by that, and lose the more of the faint axes, which are mostly noise, there are. With
-# the Olivetti faces it helps at 20 numbers (89.5 % right in place of 87.6 %, means of five random halves) and harms at 80
-# (83.6 % in place of 88.9 %).
+# the Olivetti faces it helps at 20 numbers (89.5 % right in place of 87.6 %, means of five random halves) and harms at
+# 80 (83.6 % in place of 88.9 %).
 
 figure, axis = plt.subplots(figsize=(6, 3.8), layout="constrained")
 axis.plot(counts, found[False], "o-", label="codes of PCA")

@@ -43,8 +43,8 @@ def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way:
         f"picture = unweave.from_patches(model.inverse_transform(codes), table.shape, {size}, {size})",
     ]
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, recode=way.recode, found=_found,
-        later=_rates, beside=_picture, scratch={"bases": [way.name] if way.signals or way.name in LEARNED else []},
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size},
+        recode=way.recode, found=_found, later=_rates, beside=_picture, scratch={"bases": [way.name] if way.signals or way.name in LEARNED else []},
     )  # fmt: skip
 
 
@@ -116,8 +116,8 @@ def _found(job: Job) -> Answer:
         shares = [percent(bits / near.bits) if bits else "" for bits in (near.index_bits, near.basis_bits)]
         rows.append([name, *(_decibels(at[name]) for at in tried), *shares])
     headline = (
-        f"{' × '.join(f'{side:,}' for side in pixels.shape)} pixels in {job.ready.shape[0]:,} tiles of {readable(each)} "
-        f"numbers, {readable(each * job.ready.shape[0] / pixels.size)} for each pixel: {told}"
+        f"{' × '.join(f'{side:,}' for side in pixels.shape)} pixels in {job.ready.shape[0]:,} tiles of "
+        f"{readable(each)} numbers, {readable(each * job.ready.shape[0] / pixels.size)} for each pixel: {told}"
     )
     lines = [
         f"The table: PSNR in decibels at several rates, {found.number_bits} bits for each number that is sent, and the "

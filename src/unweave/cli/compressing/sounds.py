@@ -57,8 +57,8 @@ def _found(job: Job) -> Answer:
     rows = [[str(one["source"]), one["loudest in"], percent(one["share"])] for one in sources[:20]]
     seconds = table.shape[0] / float(table.rate or 1)
     headline = f"{counted(len(sources), 'source')} in {counted(table.shape[1], 'channel')} of {readable(seconds)} s"
-    lines = [*left_out(len(sources), "sources"), "Each source is a wav file beside; order and loudness of sources are not "
-             "in the data, so all are equally loud."]  # fmt: skip
+    equal = "Each source is a wav file beside; order and loudness are not in the data, so all are equally loud."
+    lines = [*left_out(len(sources), "sources"), equal]
     header = ["source", "loudest in", "share of the energy"]
     return Answer(headline, header, rows, lines, of_model.certificate, {"sources": sources, "seconds": seconds})
 

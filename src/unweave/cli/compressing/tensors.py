@@ -22,7 +22,7 @@ def job_of_tensor(settings: Settings, speaker: Speaker, table: NamedTable, way: 
 
 
 def _factors(job: Job) -> dict[str, Any]:
-    """The vectors of every side below each other: the side (from 1), the place along it (from 0), and each component."""
+    """The vectors of all sides below each other: the side (from 1), the place along it (from 0), each component."""
     import polars
 
     frames = []

@@ -188,8 +188,9 @@ def compare_bases(
     - a known basis, all rows keeping the same: n·k numbers, and log₂ C(m, k) bits once, which k they are;
     - "own choice", each row keeping its own: n·k numbers and n·log₂ C(m, k) bits, because each row has to say which;
     - "pca": n·k numbers, and the basis: k·m numbers and the mean, m more;
-    - "dictionary" of K atoms, twice as many as a row has numbers (or one a row, if rows are fewer): n·k numbers (the mean of the row, and k − 1 atoms' weights), n·log₂ C(K, k − 1) bits to
-      say which atoms, and the K·m numbers of the atoms.
+    - "dictionary" of K atoms, twice as many as a row has numbers (or one a row, if rows are fewer): n·k numbers (the
+      mean of the row, and k − 1 atoms' weights), n·log₂ C(K, k − 1) bits to say which atoms, and the K·m numbers of the
+      atoms.
 
     Nothing is counted for entropy coding of the numbers, from which all of them would gain.
 
@@ -207,7 +208,8 @@ def compare_bases(
     bits : {16, 32, 64}, default=16
         Of a number that is sent, as a float.
     peak : float, optional
-        The signal in the PSNR 20·log₁₀(peak/√MSE): 255 for pictures of bytes. Unless given the range of X (of a constant X its size).
+        The signal in the PSNR 20·log₁₀(peak/√MSE): 255 for pictures of bytes. Unless given the range of X (of a
+        constant X its size).
     random_state : int, optional
         For what is learned.
 

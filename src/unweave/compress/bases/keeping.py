@@ -38,7 +38,7 @@ class Rule:
         if keep is None:
             return cls()
         if isinstance(keep, Real) and not isinstance(keep, bool | int | np.integer):
-            if not 0 < keep < 1:
+            if not 0 < float(keep) < 1:
                 raise ValueError(
                     f"keep={keep!r} must be a whole number (how many), or lie between 0 and 1 (the share of the "
                     "energy); None keeps all, and threshold= keeps what is larger"
@@ -66,8 +66,8 @@ class Rule:
             kept = order[sizes >= self.threshold]
             if not len(kept):
                 raise ValueError(
-                    f"threshold={self.threshold:g} leaves nothing: the largest coefficient is {sizes[0]:.4g} (root mean "
-                    "square over the rows); give a smaller one"
+                    f"threshold={self.threshold:g} leaves nothing: the largest coefficient is {sizes[0]:.4g} "
+                    "(root mean square over the rows); give a smaller one"
                 )
             return kept
         return order[: self._enough(energies[order][None, :])[0]]

@@ -322,7 +322,7 @@ def _codes_of_rows(rows: Objective, coder: Coder, own: None) -> tuple[Any, None]
 
 
 def _energies(rows: Objective, told: tuple[Coder, bool], own: None) -> tuple[tuple[NDArray, float, int], None]:
-    """The energy of every coefficient in some rows; where each row keeps its own what is lost, and how many it keeps."""
+    """The energy of every coefficient in some rows; where each keeps its own, what is lost and how many are kept."""
     coder, per_row = told
 
     def task(X):

@@ -63,7 +63,8 @@ def _read_folder(source: Source, options: Options) -> NamedTable:
     width = int(np.prod(image))
     if len(files) * width * np.dtype(options.dtype).itemsize > source.memory_limit:
         raise ReadError(source.name, f"{len(files):,} images of {width:,} numbers exceed the limit; raise limit=")
-    X, decided = np.empty((len(files), width), dtype=options.dtype), {}
+    X = np.empty((len(files), width), dtype=options.dtype)
+    decided: dict[str, None] = {}
     for i, (path, name) in enumerate(zip(files, names)):
         with path.open("rb") as file:
             pixels, lost = _decode(source, name, file, colour)

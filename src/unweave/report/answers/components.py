@@ -57,8 +57,8 @@ def basis_answer(model: Any, view: View | None) -> Found:
     rows = [[str(one["coefficient"]), percent(one["share"]), percent(one["in_all"])] for one in each[:MOST]]
     of = counted(len(model.energies_), _column_noun(view))
     headline = (
-        f"{of} in {readable(model.numbers_per_row_)} coefficients of the basis {model.kind!r} that keep {percent(kept)} "
-        "of the energy"
+        f"{of} in {readable(model.numbers_per_row_)} coefficients of the basis {model.kind!r} that keep "
+        f"{percent(kept)} of the energy"
     )
     data = {"coefficients": each, "kept": kept, "numbers_per_row": float(model.numbers_per_row_)}
     return Found(headline, ["coefficient", "share of the energy", "in all"], rows, left_out(len(each), "coefficients"),
