@@ -3,7 +3,7 @@ Take the noise out of a photograph
 ==================================
 
 Every square of 8×8 pixels is a sum of few atoms; noise is a sum of none. A dictionary that is learned from the noisy
-picture itself is set against the cosines that JPEG uses. All squares overlap, and every pixel is the mean of its squares.
+picture itself is set against the cosines that JPEG uses. Squares overlap, and every pixel is the mean of its squares.
 """
 
 import warnings

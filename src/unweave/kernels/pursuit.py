@@ -16,7 +16,7 @@ from unweave.kernels.lasso import LANES, find, largest
 
 
 @kernel
-def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, left_of, inverse, score, top, f):
+def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, whole, left_of, inverse, score, top, f):
     """Write to f the code of at most `most` atoms; `corr` comes in as a = H'x and is spoilt.
 
     The next atom t is the one with the largest ``corr_t^2 / left_of_t``: what is left of its squared length once the
@@ -24,8 +24,8 @@ def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, left_of,
     """
     k, count, left = corr.shape[0], 0, norm
     for t in range(k):
-        left_of[t] = B[t, t]
-        inverse[t] = 1 / B[t, t] if B[t, t] > 0 else 0
+        left_of[t] = whole[t]
+        inverse[t] = 1 / whole[t] if whole[t] > 0 else 0
         f[t] = 0
     while count < most and left > max(tolerance * norm, floor):
         for t in range(k):
@@ -40,9 +40,9 @@ def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, left_of,
             pivot -= D[i, t] * D[i, t]
         if not pivot > tolerance * B[t, t]:
             continue
-        row = D[count]
+        row, atom = D[count], B[t]
         for u in range(k):
-            row[u] = B[t, u]
+            row[u] = atom[u]
         for i in range(count):
             other, multiple = D[i], D[i, t]
             for u in range(k):
@@ -55,7 +55,7 @@ def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, left_of,
         if joint:
             for u in range(k):
                 left_of[u] -= row[u] * row[u]
-                sound = inverse[u] > 0 and left_of[u] > tolerance * B[u, u]
+                sound = inverse[u] > 0 and left_of[u] > tolerance * whole[u]
                 inverse[u] = 1 / left_of[u] if sound else 0
         y[count] = part
         chosen[count] = t
@@ -75,11 +75,15 @@ def pursue_range(A, B, norms, most, joint, tolerance, floor, out, start, stop):
     k = B.shape[0]
     D, y, chosen = np.empty((most, k), B.dtype), np.empty(most, B.dtype), np.empty(most, np.int64)
     left_of, inverse, score = np.empty(k, B.dtype), np.empty(k, B.dtype), np.empty(k, B.dtype)
-    corr, top = np.empty(k, B.dtype), np.empty(LANES, B.dtype)
+    corr, whole, top = np.empty(k, B.dtype), np.empty(k, B.dtype), np.empty(LANES, B.dtype)
+    for t in range(k):
+        whole[t] = B[t, t]
     for i in range(start, stop):
         for t in range(k):
             corr[t] = A[i, t]
-        _pursue(corr, B, norms[i], most, joint, tolerance, floor, D, y, chosen, left_of, inverse, score, top, out[i])
+        _pursue(
+            corr, B, norms[i], most, joint, tolerance, floor, D, y, chosen, whole, left_of, inverse, score, top, out[i]
+        )
 
 
 @kernel
@@ -89,13 +93,16 @@ def pursue_entries_range(indptr, indices, data, weights, H, most, joint, toleran
     D, y, chosen = np.empty((most, k), H.dtype), np.empty(most, H.dtype), np.empty(most, np.int64)
     left_of, inverse, score = np.empty(k, H.dtype), np.empty(k, H.dtype), np.empty(k, H.dtype)
     corr, B, top = np.empty(k, H.dtype), np.empty((k, k), H.dtype), np.empty(LANES, H.dtype)
+    whole = np.empty(k, H.dtype)
     scratch = np.empty(gram_scratch(k), H.dtype)
     for i in range(start, stop):
         row_gram(indices, data, weights, indptr[i], indptr[i + 1], H, scratch, B, corr)
         mirror(B)
+        for t in range(k):
+            whole[t] = B[t, t]
         norm = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             square = np.float64(data[e]) * data[e]
             norm += weights[e] * square if weights.shape[0] > 0 else square
         own = floor * (indptr[i + 1] - indptr[i])
-        _pursue(corr, B, norm, most, joint, tolerance, own, D, y, chosen, left_of, inverse, score, top, out[i])
+        _pursue(corr, B, norm, most, joint, tolerance, own, D, y, chosen, whole, left_of, inverse, score, top, out[i])
