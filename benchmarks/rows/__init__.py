@@ -9,6 +9,7 @@ from benchmarks.harness import Row
 # In the order of the printed table.
 FILES = [
     "pca",
+    "ica",
     "svd_sparse",
     "nmf_dense",
     "nmf_text",

@@ -209,7 +209,7 @@ class Network(Smooth):
             raise ValueError(
                 f"X has {m} columns, and LinearAutoencoder keeps their covariance: at most {_MOST_COLUMNS}; use PCA"
             )
-        self.objective, self.tied, self.n_rows, self.shape = objective, tied, n, (k, m)
+        self.objective, self.tied, self.n_rows, self.shape = objective, tied, int(n), (k, m)
         self.mean = objective.column_means()
         gram = objective.column_gram(self.mean.astype(objective.dtype))
         self.total = float(np.trace(gram))
@@ -244,7 +244,7 @@ class Network(Smooth):
         """½‖Xc − Xc·Eᵀ·D‖², in the units of the table."""
         E, D = E.astype(np.float64), D.astype(np.float64)
         left = np.eye(self.shape[1]) - E.T @ D
-        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.n_rows
+        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.objective.shape[0]
 
     def _times(self, E: NDArray, D: NDArray, rows: NDArray | None) -> tuple[list[NDArray], float]:
         """E·C and D·C, and the trace of C."""

@@ -160,8 +160,8 @@ class ICA(BaseFactorization):
         contrast = contrast_of(self.contrast)
         if kind is Likelihood and not contrast.is_density:
             raise ValueError(
-                f"contrast={self.contrast!r} is the logarithm of no density, so that solver='likelihood' cannot use it: "
-                "use 'log-cosh' or 'exp'"
+                f"contrast={self.contrast!r} is the logarithm of no density, so that solver='likelihood' cannot use "
+                "it: use 'log-cosh' or 'exp'"
             )
         white = self._white = whitening(objective, problem.n_components, exactly=self.n_components is not None)
         rows: Rows = WhitenedBlocks(objective, white) if objective.in_blocks else Whitened(white.of(objective))
@@ -210,7 +210,7 @@ class ICA(BaseFactorization):
         return matmul(np.ascontiguousarray(U, dtype=back.dtype), back) + self.mean_
 
     def certify(self, X) -> Certificate:
-        """Say how far from stationary the sources are on the table the model was fitted to, kept as ``certificate_``."""
+        """Say how far from stationary the sources are on the table that was fitted, kept as ``certificate_``."""
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, None, self._learned)

@@ -90,7 +90,7 @@ class QuasiNewton(Scheme):
             for i in range(_HALVINGS):
                 step = 0.5**i * length * way
                 new = self._at(x + step)
-                if new["value"] <= value + _ENOUGH * 0.5**i * length * slope:
+                if _better(new, state, _ENOUGH * 0.5**i * length * slope):
                     kept = remembered(pairs, step, new["gradient"] - gradient, self.memory)
                     return {**new, "still": False, **kept}, new["value"]
         return {**state, "still": True}, value
@@ -104,3 +104,10 @@ class QuasiNewton(Scheme):
     def _at(self, x: NDArray) -> State:
         value, gradient = self.problem.value_and_gradient(x)
         return {"x": x, "value": float(value), "gradient": gradient}
+
+
+def _better(new: State, old: State, promised: float) -> bool:
+    """Tell whether a step is worth taking; where values are alike to all digits, the gradient must be shorter."""
+    if new["value"] > old["value"] + promised:
+        return False
+    return new["value"] < old["value"] or np.linalg.norm(new["gradient"]) < np.linalg.norm(old["gradient"])
