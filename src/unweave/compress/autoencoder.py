@@ -166,8 +166,6 @@ class LinearAutoencoder(BaseFactorization):
     def _keep(self, network: Network, E: NDArray, D: NDArray, dtype) -> None:
         signs = np.sign(D[np.arange(len(D)), np.abs(D).argmax(axis=1)])[:, None]
         signs[signs == 0] = 1
-        if not np.isfinite(D).all() or not np.isfinite(E).all():
-            raise ValueError("the steps led to infinity: use a smaller step=, or solver='l-bfgs'")
         self._full_components = np.vstack([signs * D, network.mean]).astype(dtype)
         self.components_, self.mean_ = self._full_components[:-1], self._full_components[-1]
         self.offset_, self.encoder_ = self.mean_, np.ascontiguousarray(signs * E, dtype=dtype)

@@ -214,12 +214,13 @@ class ICA(BaseFactorization):
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, None, self._learned)
-            mean, forth = self.mean_.astype(np.float64), self.components_.astype(np.float64)
-            white = Whitening(mean, forth, self.mixing_.astype(np.float64), 0.0)
+            mean, forth = self.mean_.astype(np.float64), self.whitening_.astype(np.float64)
+            back = np.linalg.pinv(forth)
+            white, W = Whitening(mean, forth, back, 0.0), self.components_.astype(np.float64) @ back
             rows: Rows = WhitenedBlocks(objective, white) if objective.in_blocks else Whitened(white.of(objective))
             kind, _ = self._method()
-            scheme = kind(rows, contrast_of(self.contrast), np.eye(len(forth)), 0.0)
-            state = {**scheme.measured(np.eye(len(forth))), "scale": self._scale}
+            scheme = kind(rows, contrast_of(self.contrast), W, 0.0)
+            state = {**scheme.measured(W), "scale": self._scale}
             self.certificate_ = _stationary(scheme, state, self.objective_)
         return self.certificate_
 

@@ -54,6 +54,8 @@ class Epochs(Scheme):
             _, gradient = self.problem.value_and_gradient(x, rows)
             x, memory = self.rule.move(x, gradient, memory, share)
         value, _ = self.problem.value_and_gradient(x)
+        if not np.isfinite(value):
+            raise ValueError(f"the steps of {type(self.rule).__name__} led to infinity: give a smaller step=")
         kept = {f"rule_{name}": value for name, value in memory.items()}
         return {"x": x, "epoch": epoch + 1, "rng": rng, **kept}, value
 
