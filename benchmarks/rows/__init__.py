@@ -9,6 +9,7 @@ from benchmarks.harness import Row
 # In the order of the printed table.
 FILES = [
     "pca",
+    "ica",
     "svd_sparse",
     "coding",
     "nmf_dense",

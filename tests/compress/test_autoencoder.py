@@ -37,7 +37,7 @@ def test_every_stochastic_optimiser_gets_there(X, solver, step):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_ordering_finds_the_axes_in_their_order(X, tied):
-    model = unweave.LinearAutoencoder(3, tied=tied, ordering=0.01, max_iter=3000).fit(X)
+    model = unweave.LinearAutoencoder(3, tied=tied, ordering=0.1, tol=1e-9).fit(X)
     axes = model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)
     np.testing.assert_allclose(axes, unweave.PCA(3).fit(X).components_, atol=1e-3)
     plain = unweave.LinearAutoencoder(3, tied=tied).fit(X).components_

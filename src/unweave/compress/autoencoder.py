@@ -166,8 +166,6 @@ class LinearAutoencoder(BaseFactorization):
     def _keep(self, network: Network, E: NDArray, D: NDArray, dtype) -> None:
         signs = np.sign(D[np.arange(len(D)), np.abs(D).argmax(axis=1)])[:, None]
         signs[signs == 0] = 1
-        if not np.isfinite(D).all() or not np.isfinite(E).all():
-            raise ValueError("the steps led to infinity: use a smaller step=, or solver='l-bfgs'")
         self._full_components = np.vstack([signs * D, network.mean]).astype(dtype)
         self.components_, self.mean_ = self._full_components[:-1], self._full_components[-1]
         self.offset_, self.encoder_ = self.mean_, np.ascontiguousarray(signs * E, dtype=dtype)
@@ -209,7 +207,7 @@ class Network(Smooth):
             raise ValueError(
                 f"X has {m} columns, and LinearAutoencoder keeps their covariance: at most {_MOST_COLUMNS}; use PCA"
             )
-        self.objective, self.tied, self.n_rows, self.shape = objective, tied, n, (k, m)
+        self.objective, self.tied, self.n_rows, self.shape = objective, tied, int(n), (k, m)
         self.mean = objective.column_means()
         gram = objective.column_gram(self.mean.astype(objective.dtype))
         self.total = float(np.trace(gram))
@@ -244,7 +242,7 @@ class Network(Smooth):
         """½‖Xc − Xc·Eᵀ·D‖², in the units of the table."""
         E, D = E.astype(np.float64), D.astype(np.float64)
         left = np.eye(self.shape[1]) - E.T @ D
-        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.n_rows
+        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.objective.shape[0]
 
     def _times(self, E: NDArray, D: NDArray, rows: NDArray | None) -> tuple[list[NDArray], float]:
         """E·C and D·C, and the trace of C."""

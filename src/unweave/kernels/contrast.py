@@ -1,4 +1,4 @@
-"""The log-cosh contrast of ICA: its derivative, and the sums of curvature and value, in one pass over numbers in cache."""
+"""The log-cosh contrast of ICA: its derivative, and sums of its curvature and value, in one pass."""
 
 from __future__ import annotations
 

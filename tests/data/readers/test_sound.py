@@ -60,7 +60,7 @@ def test_recordings_of_one_channel_stand_side_by_side(tmp_path):
     table = unweave.read(tmp_path / "*.wav")
     assert table.shape == (4, 2) and table.columns == ["a", "b"] and table.rate == 8000
     (tmp_path / "b.wav").write_bytes(wav(np.arange(5), 16))
-    with pytest.raises(ReadError, match="b.wav: has 5 samples, and .* 4; cut them to one length"):
+    with pytest.raises(ReadError, match=r"b.wav: has 5 samples, and .* 4; cut them to one length"):
         unweave.read(tmp_path / "*.wav")
     (tmp_path / "b.wav").write_bytes(wav(np.arange(4), 16, rate=16000))
     with pytest.raises(ReadError, match="bring them to one rate"):

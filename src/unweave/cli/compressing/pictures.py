@@ -42,9 +42,10 @@ def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way:
         "codes = model.transform(ready)",
         f"picture = unweave.from_patches(model.inverse_transform(codes), table.shape, {size}, {size})",
     ]
+    beside = [way.name] if way.signals or way.name in LEARNED else []
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size},
-        recode=way.recode, found=_found, later=_rates, beside=_picture, scratch={"bases": [way.name] if way.signals or way.name in LEARNED else []},
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, recode=way.recode,
+        found=_found, later=_rates, beside=_picture, scratch={"bases": beside},
     )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ _HALVINGS = 12
 class Deflation(Unmixing):
     """FastICA source by source; `W` holds those found so far, and `w` the one that is sought now.
 
-    For one source FastICA's fixed point is Newton's step w − P·E[z·G'(w·z)]/κ on the sphere, P taking off what lies along w
-    and the sources before. It is halved where the contrast would fall.
+    For one source FastICA's fixed point is Newton's step w − P·E[z·G'(w·z)]/κ on the sphere, P taking off what lies
+    along w and the sources before. It is halved where the contrast would fall.
     """
 
     most = 200  # steps for one source
@@ -29,9 +29,8 @@ class Deflation(Unmixing):
         return replace(super().adapt(loop), max_iter=loop.max_iter * len(self.first))
 
     def begin(self, rng=None) -> State:
-        k = len(self.first)
-        state = {"W": np.zeros((k, k)), "at": 0, "levels": np.full(k, self.contrast.gaussian)}
-        return {**state, **self._sought(state["W"], 0)}
+        W = np.zeros(self.first.shape)
+        return {"W": W, "at": 0, **self._sought(W, 0)}
 
     def step(self, state: State) -> tuple[State, float]:
         at, before = state["at"], self.value(state)

@@ -1,7 +1,7 @@
 """ICA by maximum likelihood (extended Infomax), in steps of a preconditioned quasi-Newton method.
 
-Sources have the density p(y) ∝ exp(−y²/2 − s·G(y)), s = 1 for peaked ones and −1 for flat ones, and W any matrix that can
-be inverted. Minimised is −log|det W| + Σ_j E[−log p_j(y_j)] with y = W·z: the log|det W| is what keeps W from shrinking.
+Sources have the density p(y) ∝ exp(−y²/2 − s·G(y)), s = 1 for peaked ones and −1 for flat ones, and W any matrix that
+can be inverted. Minimised is −log|det W| + Σ_j E[−log p_j(y_j)] with y = W·z: log|det W| keeps W from shrinking.
 With W ← (I + E)·W the gradient is E[ψ(y)·yᵀ] − I, ψ(y) = y + s·G'(y), and near independence the Hessian falls into 2×2
 blocks (h_ij, 1; 1, h_ji) with h_ij = E[ψ'(y_i)]·E[y_j²], whose inverse costs nothing: it is where L-BFGS starts from.
 """
@@ -23,8 +23,8 @@ _HALVINGS = 20
 class Likelihood(Unmixing):
     """Steps of L-BFGS from the inverse of the blocks, halved until the likelihood does not fall.
 
-    Which sources are flat and which peaked is told from the start, FastICA's on some rows, and then stays: the objective
-    is one function and never rises.
+    Which sources are flat and which peaked is told from the start, FastICA's on some rows, and then stays: the
+    objective is one function and never rises.
     """
 
     def begin(self, rng=None) -> State:

@@ -160,8 +160,8 @@ class ICA(BaseFactorization):
         contrast = contrast_of(self.contrast)
         if kind is Likelihood and not contrast.is_density:
             raise ValueError(
-                f"contrast={self.contrast!r} is the logarithm of no density, so that solver='likelihood' cannot use it: "
-                "use 'log-cosh' or 'exp'"
+                f"contrast={self.contrast!r} is the logarithm of no density, so that solver='likelihood' cannot use "
+                "it: use 'log-cosh' or 'exp'"
             )
         white = self._white = whitening(objective, problem.n_components, exactly=self.n_components is not None)
         rows: Rows = WhitenedBlocks(objective, white) if objective.in_blocks else Whitened(white.of(objective))
@@ -210,16 +210,17 @@ class ICA(BaseFactorization):
         return matmul(np.ascontiguousarray(U, dtype=back.dtype), back) + self.mean_
 
     def certify(self, X) -> Certificate:
-        """Say how far from stationary the sources are on the table the model was fitted to, kept as ``certificate_``."""
+        """Say how far from stationary the sources are on the table that was fitted, kept as ``certificate_``."""
         check_is_fitted(self)
         with single_blas():
             objective = reopen_table(self, X, None, self._learned)
-            mean, forth = self.mean_.astype(np.float64), self.components_.astype(np.float64)
-            white = Whitening(mean, forth, self.mixing_.astype(np.float64), 0.0)
+            mean, forth = self.mean_.astype(np.float64), self.whitening_.astype(np.float64)
+            back = np.linalg.pinv(forth)
+            white, W = Whitening(mean, forth, back, 0.0), self.components_.astype(np.float64) @ back
             rows: Rows = WhitenedBlocks(objective, white) if objective.in_blocks else Whitened(white.of(objective))
             kind, _ = self._method()
-            scheme = kind(rows, contrast_of(self.contrast), np.eye(len(forth)), 0.0)
-            state = {**scheme.measured(np.eye(len(forth))), "scale": self._scale}
+            scheme = kind(rows, contrast_of(self.contrast), W, 0.0)
+            state = {**scheme.measured(W), "scale": self._scale}
             self.certificate_ = _stationary(scheme, state, self.objective_)
         return self.certificate_
 

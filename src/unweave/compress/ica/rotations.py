@@ -1,7 +1,8 @@
 """Find the rotation of whitened rows whose coordinates are the least Gaussian: all sources at once.
 
 With y = W·z, W·Wᵀ = I, the objective is −Σ_j |E[G(y_j)] − c|, c the mean of G of a Gaussian. M = E[G'(y)·yᵀ] and
-κ_j = E[G''(y_j)] − M_jj say how it changes when W is turned: FastICA steps to the rotation nearest to diag(E[G''(y)]) − M.
+κ_j = E[G''(y_j)] − M_jj say how it changes when W is turned: FastICA steps to the rotation nearest to
+diag(E[G''(y)]) − M.
 """
 
 from __future__ import annotations

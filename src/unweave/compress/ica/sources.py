@@ -60,7 +60,7 @@ def warn_of_noise(gaussian: NDArray[np.bool_]) -> None:
     many = int(np.count_nonzero(gaussian))
     if many > 1:
         warn_user(
-            f"{many} of {len(gaussian)} sources are no less Gaussian than chance makes them, and Gaussian sources cannot be "
-            "separated: these (gaussian_) are an arbitrary rotation of what is left; ask for "
-            f"n_components={max(1, len(gaussian) - many + 1)}, give more rows, or try another contrast"
+            f"{many} of {len(gaussian)} sources are no less Gaussian than chance makes them, and Gaussian sources "
+            "cannot be separated: these (gaussian_) are an arbitrary rotation of what is left; ask for n_components="
+            f"{max(1, len(gaussian) - many + 1)}, give more rows, or try another contrast"
         )

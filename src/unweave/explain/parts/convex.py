@@ -79,7 +79,7 @@ class ConvexNMF(NonNegativeModel):
     loss = "squared"
     init = solver = "auto"
     _takes_blocks = False  # components are mixtures of all rows
-    _former_names = {"mixing_": "row_weights_"}  # noqa: RUF012 - read by persist: what saved files may call it
+    _former_names = {"mixing_": "row_weights_"}
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class ConvexNMF(NonNegativeModel):
         return kernel_score(self, X)
 
     def inverse_transform(self, U, *, linear: bool = False):
-        """The prediction U·Z; with a kernel there is none in data units (weights of training rows: ``U @ row_weights_``)."""
+        """The prediction U·Z; with a kernel there is none in data units, but weights of rows: ``U @ row_weights_``."""
         if self.kernel is not None:
             raise ValueError(
                 "with a kernel predictions live in its feature space: use codes @ model.row_weights_, the weights"

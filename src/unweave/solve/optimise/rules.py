@@ -1,8 +1,8 @@
 """Steps that follow one gradient after the other: plain, with momentum, Nesterov's, AdaGrad and Adam.
 
-A rule keeps what it remembers in a flat dict, so that its state is saved like any other. All take a `decay`: weights are
-drawn towards zero by step·decay of themselves in each step, apart from the gradient (so-called decoupled weight decay,
-which for plain steps is a ridge).
+A rule keeps what it remembers in a flat dict, so that its state is saved like any other. All take a `decay`: weights
+are drawn towards zero by step·decay of themselves in each step, apart from the gradient (so-called decoupled weight
+decay, which for plain steps is a ridge).
 """
 
 from __future__ import annotations

@@ -54,6 +54,8 @@ class Epochs(Scheme):
             _, gradient = self.problem.value_and_gradient(x, rows)
             x, memory = self.rule.move(x, gradient, memory, share)
         value, _ = self.problem.value_and_gradient(x)
+        if not np.isfinite(value):
+            raise ValueError(f"the steps of {type(self.rule).__name__} led to infinity: give a smaller step=")
         kept = {f"rule_{name}": value for name, value in memory.items()}
         return {"x": x, "epoch": epoch + 1, "rng": rng, **kept}, value
 
@@ -90,7 +92,7 @@ class QuasiNewton(Scheme):
             for i in range(_HALVINGS):
                 step = 0.5**i * length * way
                 new = self._at(x + step)
-                if new["value"] <= value + _ENOUGH * 0.5**i * length * slope:
+                if _better(new, state, _ENOUGH * 0.5**i * length * slope):
                     kept = remembered(pairs, step, new["gradient"] - gradient, self.memory)
                     return {**new, "still": False, **kept}, new["value"]
         return {**state, "still": True}, value
@@ -104,3 +106,10 @@ class QuasiNewton(Scheme):
     def _at(self, x: NDArray) -> State:
         value, gradient = self.problem.value_and_gradient(x)
         return {"x": x, "value": float(value), "gradient": gradient}
+
+
+def _better(new: State, old: State, promised: float) -> bool:
+    """Tell whether a step is worth taking; where values are alike to all digits, the gradient must be shorter."""
+    if new["value"] > old["value"] + promised:
+        return False
+    return new["value"] < old["value"] or np.linalg.norm(new["gradient"]) < np.linalg.norm(old["gradient"])
