@@ -212,9 +212,9 @@ def _need_scale(tensor: Tensor) -> None:
     limit = _FARTHEST[numbers.dtype]
     if top > limit or 0 < top < 1 / limit:
         wider = "" if numbers.dtype == np.float64 else ", or pass it as float64"
+        size = "large" if top > 1 else "small"
         raise ValueError(
-            f"the values of X are too {'large' if top > 1 else 'small'} for {numbers.dtype} (the largest is {top:.1e}): "
-            f"rescale X{wider}"
+            f"the values of X are too {size} for {numbers.dtype} (the largest is {top:.1e}): rescale X{wider}"
         )
 
 

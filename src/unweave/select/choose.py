@@ -186,7 +186,7 @@ def choose(
     """
     estimator, X = unnamed(estimator, X)
     name, ks = count_name(estimator), _checked(n_components)
-    if get_tags(estimator).input_tags.three_d_array:
+    if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.three_d_array:
         kind = type(estimator).__name__
         raise TypeError(f"criteria look at tables, and {kind} takes tensors: leave the number to {kind}({name}='auto')")
     tried, _, own = searched(estimator, X) if by == "auto" else (estimator, X, name)
