@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.harness import Fit, Row, stop_at
 
 DENSE = {"full": (200, 20), "quick": (80, 8), "tiny": (12, 2)}
-SPARSE = {"full": (1000, 10_000_000, 20), "quick": (200, 500_000, 10), "tiny": (15, 800, 2)}
+SPARSE = {"full": (1000, 10_500_000, 20), "quick": (200, 500_000, 10), "tiny": (15, 800, 2)}
 HOLES = {"full": (100, 10), "quick": (40, 5), "tiny": (12, 2)}
 
 
@@ -49,7 +49,7 @@ def load_sparse(folder: Path, size: str) -> Planted:
     rng = np.random.default_rng(11)
     # blocks of places that go together, and entries scattered over everything
     group, place = rng.integers(0, k, entries), rng.random((entries, 3))
-    inside = rng.random(entries) < 0.7
+    inside = rng.random(entries) < 0.15
     coords = np.where(inside[:, None], (group[:, None] + place) * (n / k), place * n).astype(np.int64)
     X = SparseTensor.summed(coords, rng.random(entries) + 0.5, (n, n, n))
     return Planted(X, k, [rng.random((n, k)) for _ in range(3)])

@@ -69,6 +69,8 @@ def test_lists_of_other_libraries_are_taken():
         (np.full((2, 2, 2), np.nan), "nan", "no entry of X is observed"),
         (np.full((2, 2, 2), np.nan), None, "missing='nan'"),
         (np.full((2, 2, 2), np.inf), "nan", "infinity"),
+        (np.full((2, 2, 2), 1e200), None, "too large for float64.*rescale X"),
+        (np.full((2, 2, 2), 1e-20, np.float32), None, "too small for float32.*pass it as float64"),
         (np.zeros((2, 2, 2), complex), None, "Complex"),
         (np.full((2, 2, 2), "a"), None, "numbers"),
         ([[[1, 2], [3]], [[1, 2], [3, 4]]], None, "equal lengths"),

@@ -14,6 +14,7 @@ from unweave.data.named import NamedTable
 from unweave.data.table import refuse_blocks
 
 LEAST_ORDER = 3
+_FARTHEST = {np.dtype(np.float32): 1e15, np.dtype(np.float64): 1e120}  # from one, up or down
 _WIDE = 10_000_000  # a side longer than this, and a thousand times the entries, is a damaged file rather than data
 
 
@@ -167,6 +168,7 @@ def check_tensor(estimator, X, missing, *, shape: tuple[int, ...] | None = None)
     listed = as_listed(X)
     found = _listed_tensor(listed, missing) if listed is not None else _dense_tensor(X, missing)
     _need_sides(estimator, found.shape)
+    _need_scale(found)
     if shape is not None and found.shape[1:] != shape[1:]:
         raise ValueError(
             f"X has the shape {_by(found.shape)}, but {type(estimator).__name__} was fitted to {_by(shape)}: new "
@@ -201,6 +203,19 @@ def as_listed(X) -> SparseTensor | None:
 
 
 # -- details -----------------------------------------------------------------------------------------------------------
+
+
+def _need_scale(tensor: Tensor) -> None:
+    """Refuse numbers whose products with factors, about their squares, would leave the range of their type."""
+    numbers = tensor.values.values if tensor.sparse else tensor.values
+    top = max(float(numbers.max(initial=0)), -float(numbers.min(initial=0)))
+    limit = _FARTHEST[numbers.dtype]
+    if top > limit or 0 < top < 1 / limit:
+        wider = "" if numbers.dtype == np.float64 else ", or pass it as float64"
+        size = "large" if top > 1 else "small"
+        raise ValueError(
+            f"the values of X are too {size} for {numbers.dtype} (the largest is {top:.1e}): rescale X{wider}"
+        )
 
 
 def _by(shape: Sequence[int]) -> str:
