@@ -4,7 +4,8 @@
 `partial_fit`, a covariance and a sketch that blocks of rows are added to. `coding` writes rows as sums of few atoms:
 sparse codes, dictionaries, sparse components. `bases` are known beforehand (waves, wavelets), and compared there with
 those that are learned. `patches` cuts images into squares and puts them together again. `ica` unmixes independent
-sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two sides.
+sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two
+sides.
 """
 
 from unweave.compress.autoencoder import LinearAutoencoder
