@@ -220,6 +220,12 @@ def test_jobs_on_tables_refuse_a_tensor(here, capsys, rng):
     assert "run 'unweave compress'" in failed(capsys, "group", "tensor.npy")
 
 
+def test_a_picture_and_sound_suggest_it(photo, capsys):
+    wavfile.write("ears.wav", 8000, np.arange(40, dtype=np.int16).reshape(20, 2))
+    for path in (photo, "ears.wav"):
+        assert said(capsys, "describe", path)["suggested"] == "compress"
+
+
 def test_plan_of_a_picture(photo, capsys):
     told = said(capsys, "plan", photo, "--job", "compress")
     assert told["model"] == "OrthonormalBasis" and "'dct'" in told["plan"]["problem"]
