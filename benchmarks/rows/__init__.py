@@ -11,7 +11,9 @@ FILES = [
     "pca",
     "pca_stream",
     "pca_sparse",
+    "ica",
     "svd_sparse",
+    "coding",
     "nmf_dense",
     "nmf_text",
     "nmf_kl",
@@ -39,6 +41,7 @@ FILES = [
     "ranking_sets",
     "soft_impute",
     "imputer",
+    "cp",
     "front_door",
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.

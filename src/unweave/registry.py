@@ -55,6 +55,12 @@ class Entry:
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
 
+_CODERS: tuple[tuple[Mapping[str, Any], str], ...] = (
+    ({"strength": 0.1}, "dense sparse nan"),
+    ({"strength": 0.1, "method": "coordinate"}, "dense"),
+    ({"n_nonzero": 2}, "dense"),
+)
+
 ESTIMATORS: dict[str, Entry] = {
     "Factorization": Entry(
         "unweave.factorization",
@@ -66,10 +72,21 @@ ESTIMATORS: dict[str, Entry] = {
         ),
     ),
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
+    "OrthonormalBasis": Entry("unweave.compress", small={"keep": 3}),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
     "SelectByVariance": Entry("unweave.compress", prepares=True),
     "SelectByInformation": Entry("unweave.compress", prepares=True),
     "SelectByPath": Entry("unweave.compress", prepares=True),
+    "SparseCoder": Entry("unweave.compress", warm=_CODERS),
+    "DictionaryLearning": Entry(
+        "unweave.compress", warm=(({"strength": 0.1}, "dense sparse nan"), ({"n_nonzero": 2}, "dense"))
+    ),
+    "SparsePCA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "ICA": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "LinearAutoencoder": Entry("unweave.compress"),
+    "CP": Entry(
+        "unweave.compress", table="tensor", warm=(({"factors": "nonnegative"}, "tensor tensor-sparse tensor-nan"),)
+    ),
     "NMF": Entry("unweave.explain", warm=(({}, "dense sparse nan"), ({"loss": "kl"}, "counts sparse nan"))),
     "SemiNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
@@ -121,12 +138,19 @@ ESTIMATORS: dict[str, Entry] = {
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
 OTHERS: dict[str, str | None] = {
+    "lasso_path": "unweave.compress",
+    "patches": "unweave.compress",
+    "from_patches": "unweave.compress",
+    "psnr": "unweave.compress",
     "read": "unweave.data.readers",
     "blocks": "unweave.scale.files",
     "NamedTable": "unweave.data.named",
+    "SparseTensor": "unweave.data.tensor",
+    "factor_match": "unweave.compress",
     "prepare": "unweave.data.recipe",
     "ratings": "unweave.complete.ratings",
     "features": "unweave.complete.ratings.features",
+    "compare_bases": "unweave.compress",
     "split_ratings": "unweave.judge",
     "intrinsic_dimension": "unweave.compress",
     "distance_concentration": "unweave.compress",
@@ -135,6 +159,7 @@ OTHERS: dict[str, str | None] = {
     "null_space": "unweave.compress",
     "approximation_error": "unweave.compress",
     "coreset": "unweave.group",
+    "minimise": "unweave.solve.optimise",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
     "TextBlocks": "unweave.explain",
@@ -195,8 +220,12 @@ def small_model(name: str, **more) -> Any:
 def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | list[str]:
     """A table that suits an estimator: three groups of `rows` rows, as numbers, counts, zeros and ones or texts.
 
+    For models of tensors each row is a slice.
+
     >>> small_table("NMF").shape, small_table("SymmetricNMF").shape, len(small_table("TextTable"))
     ((60, 8), (60, 60), 60)
+    >>> small_table("CP").shape
+    (60, 8, 4)
     """
     import numpy as np
 
@@ -207,6 +236,8 @@ def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | lis
         return (np.median(X) < X).astype(float)
     if kind == "similarities":
         return X @ X.T
+    if kind == "tensor":
+        return X[:, :, None] * (1 + np.arange(4)) + 0.3 * rng.random((*X.shape, 4))
     if kind == "texts":
         return [" ".join(f"word{j}" for j in np.flatnonzero(row > 2)) or "none" for row in X]
     return np.rint(X) if kind == "counts" else X

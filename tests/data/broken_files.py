@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import random
+import struct
 import tempfile
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def valid_files() -> dict[str, list[bytes]]:
         "npy": [saved(np.save, np.eye(3)), saved(np.save, np.eye(2, dtype="i4"))],
         "npz": [saved(np.savez, a=np.eye(3)), saved(sp.save_npz, sp.eye_array(5).tocsr())],
         "images": [saved(image.save, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")],
+        "wav": [wav(np.arange(6) - 3, 16), wav(np.arange(8) / 8 - 0.5, 32, channels=2), wav(np.arange(5), 8)],
         "matrix-market": [
             b"%%MatrixMarket matrix coordinate real general\n% note\n3 3 2\n1 1 5\n3 2 -1.5\n",
             b"%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
@@ -73,6 +75,19 @@ def valid_files() -> dict[str, list[bytes]]:
             "é à la carte\n".encode(),
         ],
     }
+
+
+def wav(samples: np.ndarray, bits: int, *, channels: int = 1, rate: int = 8000) -> bytes:
+    """A wav file: whole numbers of so many bits (8: from 0 to 255), or 32-bit floats for samples that are none."""
+    real = samples.dtype.kind == "f"
+    if bits == 24:
+        body = np.asarray(samples, "<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
+    else:
+        body = samples.astype("<f4" if real else "u1" if bits == 8 else f"<i{bits // 8}").tobytes()
+    width = channels * bits // 8
+    described = struct.pack("<HHIIHH", 3 if real else 1, channels, rate, rate * width, width, bits)
+    chunks = b"WAVEfmt " + struct.pack("<I", 16) + described + b"data" + struct.pack("<I", len(body)) + body
+    return b"RIFF" + struct.pack("<I", len(chunks)) + chunks
 
 
 def edited(data: bytes, edits: list[Edit]) -> bytes:

@@ -17,8 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 # Models that the blocks of a table must not stop, and by what they may be fitted to blocks.
 FIT_BLOCKS = (
-    "Factorization", "PCA", "TruncatedSVD", "NMF", "SemiNMF", "LSA", "LDA", "KMeans", "BFR", "CURE", "SoftClustering",
-    "GaussianMixture", "BernoulliMixture", "HiddenMarkov", "MatrixCompletion", "ImplicitALS",
+    "Factorization", "PCA", "TruncatedSVD", "ICA", "LinearAutoencoder", "OrthonormalBasis", "NMF", "SemiNMF", "LSA",
+    "LDA", "KMeans", "BFR", "CURE", "SoftClustering", "GaussianMixture", "BernoulliMixture", "HiddenMarkov",
+    "MatrixCompletion", "ImplicitALS",
 )  # fmt: skip
 _SEQUENCES = ("HiddenMarkov",)  # for it a list is a list of sequences, which blocks cannot be
 _NOT_ASKED = ("fit", "partial_fit", "add_documents", "decode", "imputations", "plot")
@@ -34,6 +35,8 @@ def numbers(name: str, kind: str):
         X = np.where(rng.random(X.shape) < 0.15, np.nan, X)
     if kind == "float32":
         X = X.astype(np.float32)
+    if kind == "sparse" and X.ndim > 2:
+        return None  # a list of coordinates has no blocks
     if kind == "sparse":
         similar = ESTIMATORS[name].table == "similarities"
         X = sp.csr_array(X if similar else np.where(np.quantile(X, 0.4) < X, X, 0))

@@ -21,6 +21,7 @@ from unweave.penalties import (
     L2Ball,
     Nuclear,
     Ridge,
+    Smooth,
     Sparse,
     get_penalty,
 )
@@ -31,7 +32,7 @@ SHAPE = (6, 4)
 CASES = {name: kind() for name, kind in PENALTIES.items()} | {
     "fixed(values)": Fixed(np.arange(24.0).reshape(SHAPE)),
     "ridge(0.3)": Ridge(0.3), "l1(0.3)": L1(0.3), "elastic-net(2, 0.2)": ElasticNet(2.0, 0.2),
-    "nuclear(0.3)": Nuclear(0.3),
+    "nuclear(0.3)": Nuclear(0.3), "smooth(0.3, 1)": Smooth(0.3, 1),
     "l1-ball(2.5)": L1Ball(2.5), "l2-ball(0.5)": L2Ball(0.5), "sparse(2)": Sparse(2), "ridge(0)": Ridge(0),
     **{f"nonnegative+{name}": Both("nonnegative", name)
        for name in ("free", "nonnegative", "ridge", "l1", "elastic-net", "l1-ball", "l2-ball", "unit-norm", "simplex",

@@ -60,7 +60,8 @@ def said(name: str, X, c: float) -> dict[str, np.ndarray]:
     elif hasattr(fitted, "components_") and hasattr(fitted, "codes_") and not hasattr(fitted, "topics_"):
         codes = fitted.transform(X) if fitted.codes_ is None else fitted.codes_
         codes = codes.toarray() if sp.issparse(codes) else codes
-        found["table"] = np.asarray(codes, np.float64) @ (fitted.components_ / X.dtype.type(c)).astype(np.float64)
+        Z = getattr(fitted, "_patterns", fitted.components_)  # of ICA the mixing: its components unmix
+        found["table"] = np.asarray(codes, np.float64) @ (Z / X.dtype.type(c)).astype(np.float64)
     for attribute in ("cluster_centers_", "means_"):
         if hasattr(fitted, attribute):
             found[attribute] = np.asarray(getattr(fitted, attribute), np.float64) / c

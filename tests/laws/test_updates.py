@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from unweave.losses import get_loss
 from unweave.objectives import Blocks, Dense, Observed, Sparse
-from unweave.penalties import L1, Both, ElasticNet, Fixed, Ridge, get_penalty
+from unweave.penalties import L1, Both, ElasticNet, Fixed, Ridge, Smooth, get_penalty
 from unweave.penalties import Sparse as SSparse
 from unweave.scale.visits import Here, Loader
 from unweave.solve.alternate import transform_effort
@@ -27,6 +27,7 @@ PENALTIES = {
         "free", "nonnegative", "simplex", "one-hot", "orthonormal", "unit-norm", "boolean", "l1-ball", "l2-ball",
         "nuclear",
     )},
+    "smooth": Smooth(0.3),
     "sparse(2)": SSparse(2), "ridge(0.5)": Ridge(0.5), "l1(0.3)": L1(0.3), "elastic-net": ElasticNet(0.5, 0.4),
         **{
         f"nonnegative+{name}": Both("nonnegative", name)

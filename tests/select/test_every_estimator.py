@@ -15,7 +15,11 @@ from unweave.select.trial import COUNTS
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 _FEW = {"max_iter": 4, "random_state": 0, "ridge": 0.5}
-COUNTED = [name for name in ESTIMATORS if set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)]
+COUNTED = [
+    name
+    for name in ESTIMATORS
+    if name != "CP" and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
+]
 RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA"}  # fewer than three suit these too
 
 
@@ -48,6 +52,11 @@ def test_every_criterion_has_an_answer_or_names_another(name, by):
 def test_stability_needs_labels_of_rows(name):
     with pytest.raises(TypeError, match="choose by"):
         choose(model(name), small_table(name, 40), [2, 3], by="stability")
+
+
+def test_a_model_of_tensors_chooses_by_itself():
+    with pytest.raises(TypeError, match=r"CP takes tensors: leave the number to CP\(n_components='auto'\)"):
+        choose(model("CP"), small_table("CP"), [1, 2])
 
 
 def test_implicit_feedback_is_judged_by_ranking():

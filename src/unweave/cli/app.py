@@ -107,9 +107,10 @@ verb(
     examples=["plan ratings.csv --job complete -k 20", "plan 'part-*.parquet' --job group --workers 4 --memory 2GB"],
 )  # fmt: skip
 verb(
-    "compress", options.FILE | options.WORK | options.WORKERS, panel=JOBS,
-    summary="Fewer columns that keep most of the table (PCA, truncated SVD).",
-    examples=["compress wine.csv", "compress counts.mtx -k 50 --out small", "compress wine.csv --ignore year"],
+    "compress", options.FILE | options.WAY | options.WORK | options.WORKERS, panel=JOBS,
+    summary="Fewer numbers that keep most of a table, a picture, a sound or a tensor (PCA, waves, ICA, CP).",
+    examples=["compress wine.csv", "compress counts.mtx -k 50 --out small", "compress wine.csv --ignore year",
+              "compress photo.png --model haar -k 12"],
 )  # fmt: skip
 verb(
     "complete", options.FILE | options.WORK | options.TITLES, panel=JOBS,

@@ -31,6 +31,7 @@ class Settings:
     force: bool = False
     k: Any = ""
     job: str = ""
+    way: str = ""
     seed: int = 0
     scale: str = "auto"
     checkpoint: Path | None = None
@@ -231,6 +232,12 @@ COUNT: Parameters = {
 JOB: Parameters = {
     "job": _option(
         str, "", f"{', '.join(_JOBS)}; the file suggests one.", metavar="VERB", callback=_one_of("", *_JOBS)
+    )
+}  # fmt: skip
+WAY: Parameters = {
+    "way": _option(
+        str, "", "Which model: pca, svd, ica, autoencoder, dictionary, sparse-pca, cp, dct, fourier, haar, or a "
+        "wavelet such as db4; the data suggest one.", "--model", metavar="NAME",
     )
 }  # fmt: skip
 SPEAKING: Parameters = {

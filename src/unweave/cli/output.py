@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.cli.interrupt import end_by_exception
 from unweave.data.atomic import not_written, replace_file
@@ -35,7 +36,7 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     folder, whole = job.folder, True
     _make(folder)
     more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
-    more["recipe"] = job.recipe
+    more |= {"recipe": job.recipe, "found": None if job.found is None else found}
     if not job.ready.missing:  # how well holes are filled is asked where there are holes; it takes a second fit
         more["leave_out"] = ["held_out"]
     try:
@@ -49,11 +50,15 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     persist.save(job.model, folder / "model.unweave", extra=extra)
     rows, frames = frames_of_rows(job)
     write_frames(folder / rows, frames)
-    tables = {"components.csv": components_frame(job), **(job.later(job) if job.later is not None else {})}
+    tables = {"components.csv": components_frame(job)} if hasattr(job.model, "components_") else {}
+    tables |= job.later(job) if job.later is not None else {}
     for name, frame in tables.items():
         write_frame(folder / name, frame)
     write_text(folder / "report.html", report.render(facts))
-    return ["model.unweave", "report.html", rows, *tables], whole
+    others = job.beside(job) if job.beside is not None else {}
+    for name, content in others.items():
+        write_bytes(folder / name, content)
+    return ["model.unweave", "report.html", rows, *tables, *others], whole
 
 
 def _make(folder: Path) -> None:
@@ -70,8 +75,7 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
     """Collect what `unweave show` says besides the answer: of each component the largest columns and their weights."""
     from unweave.report.numbers import readable
 
-    Z = np.asarray(model.components_, dtype=np.float64)
-    names = names_of(model, Z.shape[1])
+    Z, names = weights_of(model)
     noun, first = numbered_as(model)
     best = np.argsort(-np.abs(Z), axis=1, kind="stable")[:, :most]
     return {
@@ -80,6 +84,15 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
         "certificate": {"kind": model.certificate_.kind, "gap": finite(model.certificate_.gap)},
         "largest": [[[names[j], readable(z[j])] for j in at] for z, at in zip(Z, best, strict=True)],
     }  # fmt: skip
+
+
+def weights_of(model: Any) -> tuple[NDArray[np.float64], list[str]]:
+    """Return what components are made of, a row for each, and the names of the columns: of a tensor all its sides."""
+    if hasattr(model, "factors_"):
+        places = [f"side {d + 1}, place {i}" for d, F in enumerate(model.factors_) for i in range(len(F))]
+        return np.vstack([np.asarray(F, dtype=np.float64) for F in model.factors_]).T, places
+    Z = np.asarray(model.components_, dtype=np.float64)
+    return Z, names_of(model, Z.shape[1])
 
 
 def finite(value: Any) -> float | None:
@@ -97,7 +110,8 @@ def frames_of_rows(job: Job) -> tuple[str, Iterator[Any]]:
     """Make what is written of every row: the name of the file, and frames that follow each other in it."""
     if hasattr(job.model, "labels_"):
         return "groups.csv", (groups_frame(job.model, X, names) for X, names in stretches(job.ready, job.recipe))
-    kept = job.model.codes_ if job.ready.whole is None else None
+    kept = getattr(job.model, "codes_", None) if job.ready.whole is None else None
+    kept = None if job.recode else kept
     return "codes.csv", (
         codes_frame(job.model, job.model.transform(X) if kept is None else kept, names)
         for X, names in stretches(job.ready, job.recipe)

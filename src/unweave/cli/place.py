@@ -13,6 +13,7 @@ from unweave.data.atomic import system_words
 RESULTS = (
     "model.unweave", "report.html", "codes.csv", "components.csv", "groups.csv", "completed.csv", "uncertainty.csv",
     "topics.csv", "topics.html", "predictions.csv", "recommendations.csv",
+    "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ ROWS, COLUMNS = 40, 12
 
 def tables(dtype: type[np.floating]) -> dict[str, Table]:
     """Make tiny tables of each kind that a fit may be handed: ``dense``, ``sparse``, ``nan``, ``binary``, ``counts``,
-    ``similar`` and ``similar-sparse``, ``symbols``."""
+    ``similar`` and ``similar-sparse``, ``symbols``, ``tensor`` and ``tensor-sparse``, ``tensor-nan``."""
     rng = np.random.default_rng(0)
     dense: np.ndarray = (rng.random((ROWS, 3)) @ rng.random((3, COLUMNS)) + 0.1 * rng.random((ROWS, COLUMNS))).astype(
         dtype
@@ -43,14 +43,29 @@ def tables(dtype: type[np.floating]) -> dict[str, Table]:
         "counts": rng.poisson(3.0, dense.shape).astype(dtype),
         "similar": dense @ dense.T,
         "similar-sparse": sp.csr_matrix((dense @ dense.T).astype(dtype)),
+        **_tensors(rng, dtype),
         "symbols": rng.integers(0, 3, (ROWS, 1)).astype(dtype),
+    }
+
+
+def _tensors(rng: np.random.Generator, dtype: type[np.floating]) -> dict[str, Table]:
+    """Make a tensor whole, as coordinates and with holes."""
+    from unweave.data.tensor import SparseTensor
+
+    whole = rng.random((COLUMNS, COLUMNS, 5)).astype(dtype)
+    hidden = rng.random(whole.shape) < 0.3
+    coords = np.argwhere(hidden)
+    return {
+        "tensor": whole,
+        "tensor-sparse": SparseTensor(coords, whole[tuple(coords.T)], whole.shape),
+        "tensor-nan": np.where(hidden, dtype(np.nan), whole),
     }
 
 
 def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
     def job() -> Any:
         model = make()
-        if kind == "nan":  # NaN is refused unless it is said to mean "not observed"
+        if kind.endswith("nan"):  # NaN is refused unless it is said to mean "not observed"
             model.set_params(missing="nan")
         model.fit(X)
         use = model.transform if hasattr(model, "transform") else model.predict

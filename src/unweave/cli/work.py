@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, TEXT, TITLES, WORK, WORKERS, Settings
+from unweave.cli.options import READING, TEXT, TITLES, WAY, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -41,6 +42,10 @@ class Job:
     lines: list[str] = field(default_factory=list)  # Python that does the same
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
+    found: Callable[[Job], Answer] | None = None  # what was found, where the job knows more of it than the model
+    beside: Callable[[Job], dict[str, bytes]] | None = None  # other files to write, once the model is fitted
+    recode: bool = False  # codes are asked of the model anew, because the fit keeps them in another form
+    scratch: dict[str, Any] = field(default_factory=dict)  # what several of these need
     also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
     fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
     kept: dict[str, Any] = field(default_factory=dict)  # what is saved with the model for `transform`
@@ -56,7 +61,14 @@ def read_table(settings: Settings, speaker: Speaker, **more: Any) -> NamedTable:
 
 
 def read_quietly(settings: Settings, **more: Any) -> NamedTable:
-    """Read the file, or several as one; `more` goes to the reader."""
+    """Read the file, or several as one; `more` goes to the reader. A tensor is refused: most jobs work on tables."""
+    table = read_anything(settings, **more)
+    table.need_two_sides()
+    return table
+
+
+def read_anything(settings: Settings, **more: Any) -> NamedTable:
+    """Read the file, or several as one, of any sort of data; `more` goes to the reader."""
     from unweave.data.readers import read
 
     return read(source(settings), **reading(settings), **more)
@@ -64,18 +76,26 @@ def read_quietly(settings: Settings, **more: Any) -> NamedTable:
 
 def read_some(settings: Settings) -> NamedTable:
     """Read the file, or several as one; of one that is larger than memory some rows, whose `whole` has all."""
+    found = some_of_many(settings)
+    return read_quietly(settings) if found is None else found
+
+
+def some_of_many(settings: Settings) -> NamedTable | None:
+    """Read some rows of a file that is larger than memory; None if it is not."""
     from unweave.data.readers import Options
 
     given = {name: value for name, value in reading(settings).items() if name != "format"}
-    found = opened(settings, Options(**given), source(settings))
-    return read_quietly(settings) if found is None else found
+    return opened(settings, Options(**given), source(settings))
 
 
 def say_table(table: NamedTable, settings: Settings, speaker: Speaker) -> None:
     """Say what was read, and what was decided about it."""
-    n, m = table.shape if table.whole is None else (table.whole.n_rows, table.whole.n_columns)
     things = ("document", "word") if table.kind == "text" else ("row", "column")
-    sizes = " × ".join(f"{size:,} {thing}{'' if size == 1 else 's'}" for size, thing in zip((n, m), things))
+    shape = table.shape if table.whole is None else (table.whole.n_rows, table.whole.n_columns)
+    sizes = " × ".join(
+        f"{size:,}" if table.kind == "tensor" else f"{size:,} {thing}{'' if size == 1 else 's'}"
+        for size, thing in zip_longest(shape, things, fillvalue="")
+    )
     speaker.line(f"{named(settings)}: {sizes} ({table.kind})")
     for note in table.notes:
         speaker.note(note)
@@ -219,6 +239,8 @@ def fit(job: Job) -> tuple[float, bool]:
     ending = Ending(f"interrupted before there was a model: nothing was written{searching}")
     job.model.set_params(checkpoint=settings.checkpoint, verbose=show_bar, callback=ending.heard)
     if settings.max_iter is not None:
+        if "max_iter" not in job.model.get_params():
+            raise ValueError(f"{type(job.model).__name__} takes one step: leave out --max-iter")
         job.model.set_params(max_iter=settings.max_iter)
     began = compiling.clock()
     with job.speaker.hearing(), working(settings, job.ready) as by, ending:
@@ -233,6 +255,8 @@ def fit(job: Job) -> tuple[float, bool]:
 
 def answer_of(job: Job) -> Answer:
     """Return what the model has found."""
+    if job.found is not None:
+        return job.found(job)
     from unweave.report.answer import answer
 
     return answer(job.model, job.ready, job.recipe)
@@ -258,7 +282,7 @@ def count_of(model: Any) -> int:
     """Count the components of a fitted model, those that carry biases left aside."""
     from unweave.report.view import components_of
 
-    return len(components_of(model))
+    return len(model.weights_ if hasattr(model, "factors_") else components_of(model))
 
 
 def summary(job: Job, seconds: float, files: list[str]) -> dict[str, Any]:
@@ -278,6 +302,7 @@ def n_rows(table: NamedTable) -> int:
     return table.shape[0] if table.whole is None else table.whole.n_rows
 
 
+_TYPED = {"k": "-k", "way": "--model"}
 _NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
 
 
@@ -285,7 +310,7 @@ def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WORK | TITLES | WORKERS:
+    for name in WAY | WORK | TITLES | WORKERS:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue
@@ -294,6 +319,6 @@ def command_line(settings: Settings) -> str:
         elif name == "lines":
             words.append("--lines" if value else "--no-lines")
         else:
-            option = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            option = _TYPED.get(name, f"--{name.replace('_', '-')}")
             words += [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-KINDS = ("table", "ratings", "pairs", "counts", "text", "images")
+KINDS = ("table", "ratings", "pairs", "counts", "text", "images", "tensor")
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,16 @@ class NamedTable:
         What an unknown entry looks like, for the parameter `missing` of estimators: nothing is missing, NaN is, or
         everything that a sparse table does not store.
     kind : str
-        "table", "ratings" (user, item, value), "pairs" (a 0/1 relation), "counts" (of words), "text", "images".
+        "table", "ratings" (user, item, value), "pairs" (a 0/1 relation), "counts" (of words), "text", "images",
+        "tensor" (X has three or more sides: an array or a :class:`unweave.SparseTensor`, for :class:`unweave.CP`).
     labels : array, optional
         One value per row that came with the data and is not part of it (the target in libsvm files).
     times : array, optional
         Of the stored entries of X, in their order, when ratings came with times; of the rows of texts, as dates.
     image : (height, width) or (height, width, channels), optional
         Shape of the picture that each row is.
+    rate : float, optional
+        Samples in a second, where the rows are moments of a sound.
     notes : list of str
         Decisions made while reading, in words.
     source : str
@@ -68,8 +71,11 @@ class NamedTable:
     time_name: str = ""
     excerpts: list[str] | None = None
     whole: Any = None
+    rate: float | None = None
 
     def __post_init__(self):
+        if self.kind == "tensor":
+            return
         n, m = self.X.shape
         if self.rows is not None and len(self.rows) != n:
             raise ValueError(f"rows has {len(self.rows)} names, but X has {n} rows")
@@ -79,7 +85,7 @@ class NamedTable:
             raise ValueError(f"kind={self.kind!r} is not known; use one of {', '.join(KINDS)}")
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         return tuple(self.X.shape)
 
     @property
@@ -89,7 +95,7 @@ class NamedTable:
     @property
     def numeric(self) -> bool:
         """Tell whether X holds numbers alone, so that estimators can take it."""
-        return self.sparse or isinstance(self.X, np.ndarray)
+        return self.sparse or self.kind == "tensor" or isinstance(self.X, np.ndarray)
 
     @property
     def prose(self) -> str | None:
@@ -118,17 +124,29 @@ class NamedTable:
         """Return the table as a polars frame."""
         import polars
 
+        self.need_two_sides()
         if not self.numeric:
             return self.X
         if self.sparse:
             raise ValueError("a sparse table is not made into a data frame: take X, or X.toarray() if it is small")
         return polars.DataFrame(self.X, schema=self.columns or [f"column {j + 1}" for j in range(self.shape[1])])
 
+    def need_two_sides(self) -> None:
+        """Raise ValueError if this is a tensor, which nothing that works on rows and columns can take."""
+        if self.kind == "tensor":
+            by = "×".join(map(str, self.shape))
+            raise ValueError(
+                f"{self.source or 'X'} is a tensor of {by}, not a table of rows and columns: fit unweave.CP to it, or "
+                "on the shell run 'unweave compress'"
+            )
+
     def with_(self, **changes) -> NamedTable:
         """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
     def __repr__(self) -> str:
+        if self.kind == "tensor":
+            return f"NamedTable({'×'.join(map(str, self.shape))} tensor)"
         n, m = self.shape
         shown = ", ".join(map(repr, (self.columns or [])[:3])) + (", …" if len(self.columns or []) > 3 else "")
         return f"NamedTable({n}×{m} {self.kind}{', columns ' + shown if shown else ''})"

@@ -190,6 +190,7 @@ def prepare(
     """
     if scale not in SCALES:
         raise ValueError(f"scale={scale!r} is not known; use one of {', '.join(SCALES)}")
+    table.need_two_sides()
     notes: list[str] = []
     if table.sparse or table.kind != "table":
         return _plain(table, positions_asked(table, columns, ignore), scale, centre, notes)

@@ -105,6 +105,7 @@ def _told_apart(X, missing, can_miss: bool) -> Table:
 
 def _named_table(estimator, table: NamedTable, missing, *, reset: bool) -> Table:
     """Check a table that was read from a file: it brings its own names, and knows what an unknown entry looks like."""
+    table.need_two_sides()
     missing = table.missing if missing is None else missing
     if not table.numeric or table.columns is None:
         return check_table(estimator, table.X, missing, reset=reset)

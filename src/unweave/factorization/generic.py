@@ -30,7 +30,7 @@ class Factorization(BaseFactorization):
         Data of logistic and hinge are 0 and 1.
     codes, components : str, Penalty or a pair, default="free"
         One of free, nonnegative, simplex, one-hot, orthonormal, unit-norm, boolean, l1-ball, l2-ball, sparse, hull,
-        cone, fixed, ridge, l1, elastic-net, nuclear, or an object with a strength (``L1(0.1)``), or a pair of
+        cone, fixed, ridge, l1, elastic-net, nuclear, smooth, or an object with a strength (``L1(0.1)``), or a pair of
         "nonnegative" and another.
         Constraints on vectors bind each row of U and each row of Z; orthonormal binds all components together.
         Constraints that tie rows together (orthonormal and fixed codes) hold in `fit` only: `transform` of new rows
@@ -40,8 +40,8 @@ class Factorization(BaseFactorization):
         mask is True. For sparse tables zeros are data unless "zeros" is said.
     solver : str, default="auto"
         "svd", "power", "shrinkage", "least-squares", "conjugate-gradient", "projected-least-squares", "coordinate",
-        "multiplicative", "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes" or "reweighted", used on each
-        side that it can do. One that can do neither raises with the reason.
+        "multiplicative", "proximal", "mirror", "nearest", "flip", "pursuit", "procrustes", "smoothing" or "reweighted",
+        used on each side that it can do. One that can do neither raises with the reason.
     init : str, array or (codes, components), default="auto"
         "svd", "nndsvd", "random", "k-means++", "rows", or where to begin.
     max_iter : int, default=200

@@ -10,41 +10,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.kernels import kernel, part
+from unweave.kernels import kernel
 from unweave.kernels.entries import gram_scratch, mirror, row_gram
-
-
-@part
-def _best_atom(corr, B, used):
-    """The unused atom that lowers the residual most on its own, ``argmax corr_t^2 / B_tt``, and by how much."""
-    best, gain = -1, 0.0
-    for t in range(corr.shape[0]):
-        if not used[t] and B[t, t] > 0:
-            score = np.float64(corr[t]) * corr[t] / B[t, t]
-            if score > gain:
-                best, gain = t, score
-    return best, gain
+from unweave.kernels.lasso import LANES, find, largest
 
 
 @kernel
-def _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, f):
-    """Write to f the code of at most `most` atoms; `corr` comes in as a = H'x and is spoilt."""
+def _pursue(corr, B, norm, most, joint, tolerance, floor, D, y, chosen, whole, left_of, inverse, score, top, f):
+    """Write to f the code of at most `most` atoms; `corr` comes in as a = H'x and is spoilt.
+
+    The next atom t is the one with the largest ``corr_t^2 / left_of_t``: what is left of its squared length once the
+    chosen atoms are taken out (`joint`), which is what the residual loses, or all of its squared length.
+    """
     k, count, left = corr.shape[0], 0, norm
-    used[:] = False
-    f[:] = 0
-    while count < most and left > tolerance * norm:
-        t, gain = _best_atom(corr, B, used)
-        if t < 0 or gain <= tolerance * norm:
+    for t in range(k):
+        left_of[t] = whole[t]
+        inverse[t] = 1 / whole[t] if whole[t] > 0 else 0
+        f[t] = 0
+    while count < most and left > max(tolerance * norm, floor):
+        for t in range(k):
+            score[t] = corr[t] * corr[t] * inverse[t]
+        gain = largest(score, True, top)
+        t = find(score, gain)
+        if t >= k or gain <= tolerance * norm:
             break
-        used[t] = True
+        inverse[t] = 0
         pivot = B[t, t]
         for i in range(count):
             pivot -= D[i, t] * D[i, t]
         if not pivot > tolerance * B[t, t]:
             continue
-        row = D[count]
-        for u in range(row.shape[0]):
-            row[u] = B[t, u]
+        row, atom = D[count], B[t]
+        for u in range(k):
+            row[u] = atom[u]
         for i in range(count):
             other, multiple = D[i], D[i, t]
             for u in range(k):
@@ -54,6 +52,11 @@ def _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, f):
         for u in range(k):
             row[u] /= root
             corr[u] -= part * row[u]
+        if joint:
+            for u in range(k):
+                left_of[u] -= row[u] * row[u]
+                sound = inverse[u] > 0 and left_of[u] > tolerance * whole[u]
+                inverse[u] = 1 / left_of[u] if sound else 0
         y[count] = part
         chosen[count] = t
         left -= np.float64(part) * part
@@ -67,31 +70,39 @@ def _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, f):
 
 
 @kernel
-def pursue_range(A, B, norms, most, tolerance, out, start, stop):
+def pursue_range(A, B, norms, most, joint, tolerance, floor, out, start, stop):
     """Rows that share the Gram `B`: ``out[i]`` from the cross products ``A[i]`` and the squared norm ``norms[i]``."""
     k = B.shape[0]
-    D, y = np.empty((most, k), B.dtype), np.empty(most, B.dtype)
-    chosen, used = np.empty(most, np.int64), np.empty(k, np.bool_)
-    corr = np.empty(k, B.dtype)
+    D, y, chosen = np.empty((most, k), B.dtype), np.empty(most, B.dtype), np.empty(most, np.int64)
+    left_of, inverse, score = np.empty(k, B.dtype), np.empty(k, B.dtype), np.empty(k, B.dtype)
+    corr, whole, top = np.empty(k, B.dtype), np.empty(k, B.dtype), np.empty(LANES, B.dtype)
+    for t in range(k):
+        whole[t] = B[t, t]
     for i in range(start, stop):
-        for t in range(corr.shape[0]):
+        for t in range(k):
             corr[t] = A[i, t]
-        _pursue(corr, B, norms[i], most, tolerance, D, y, chosen, used, out[i])
+        _pursue(
+            corr, B, norms[i], most, joint, tolerance, floor, D, y, chosen, whole, left_of, inverse, score, top, out[i]
+        )
 
 
 @kernel
-def pursue_entries_range(indptr, indices, data, weights, H, most, tolerance, out, start, stop):
-    """Rows with a Gram of their own, formed from their observed entries."""
+def pursue_entries_range(indptr, indices, data, weights, H, most, joint, tolerance, floor, out, start, stop):
+    """Rows with a Gram of their own, formed from their observed entries; `floor` is for each of them."""
     k = H.shape[1]
-    D, y = np.empty((most, k), H.dtype), np.empty(most, H.dtype)
-    chosen, used = np.empty(most, np.int64), np.empty(k, np.bool_)
-    corr, B = np.empty(k, H.dtype), np.empty((k, k), H.dtype)
+    D, y, chosen = np.empty((most, k), H.dtype), np.empty(most, H.dtype), np.empty(most, np.int64)
+    left_of, inverse, score = np.empty(k, H.dtype), np.empty(k, H.dtype), np.empty(k, H.dtype)
+    corr, B, top = np.empty(k, H.dtype), np.empty((k, k), H.dtype), np.empty(LANES, H.dtype)
+    whole = np.empty(k, H.dtype)
     scratch = np.empty(gram_scratch(k), H.dtype)
     for i in range(start, stop):
         row_gram(indices, data, weights, indptr[i], indptr[i + 1], H, scratch, B, corr)
         mirror(B)
+        for t in range(k):
+            whole[t] = B[t, t]
         norm = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             square = np.float64(data[e]) * data[e]
             norm += weights[e] * square if weights.shape[0] > 0 else square
-        _pursue(corr, B, norm, most, tolerance, D, y, chosen, used, out[i])
+        own = floor * (indptr[i + 1] - indptr[i])
+        _pursue(corr, B, norm, most, joint, tolerance, own, D, y, chosen, whole, left_of, inverse, score, top, out[i])

@@ -28,10 +28,11 @@ from unweave.penalties.functions import (
 from unweave.penalties.norms import L1Ball, L2Ball, Sparse, UnitNorm
 from unweave.penalties.shrinkage import L1, ElasticNet, Ridge
 from unweave.penalties.simplex import Cone, Hull, OneHot, Simplex
+from unweave.penalties.smooth import Smooth
 from unweave.penalties.spectral import Nuclear, Orthonormal
 
 _KINDS = (Free, NonNegative, Simplex, OneHot, Orthonormal, UnitNorm, Boolean, L1Ball, L2Ball, Sparse, Hull, Cone, Fixed)
-PENALTIES: dict[str, type[Penalty]] = {kind.name: kind for kind in (*_KINDS, Ridge, L1, ElasticNet, Nuclear)}
+PENALTIES: dict[str, type[Penalty]] = {kind.name: kind for kind in (*_KINDS, Ridge, L1, ElasticNet, Nuclear, Smooth)}
 
 __all__ = [
     "L1",
@@ -52,6 +53,7 @@ __all__ = [
     "Penalty",
     "Ridge",
     "Simplex",
+    "Smooth",
     "Sparse",
     "UnitNorm",
     "get_penalty",

@@ -92,6 +92,10 @@ class Both(Penalty):
     def outermost(self, F: np.ndarray) -> np.ndarray:
         return self.other.outermost(F)
 
+    def least_along(self, slope: np.ndarray) -> np.ndarray | None:
+        # an allowed row gains nothing where the slope is positive, and is blind to signs elsewhere
+        return self.other.least_along(np.minimum(slope, 0)) if self.other.sign_blind else None
+
     def separable_terms(self) -> tuple[float, float, bool] | None:
         terms = self.other.separable_terms()
         return None if terms is None else (terms[0], terms[1], True)

@@ -89,8 +89,9 @@ def load(path: str | os.PathLike, *, check: bool = False) -> Any:
         strange = sorted(set(note["parameters"]) - set(model.get_params(deep=False)))
         if strange:
             raise ValueError(f"{note['class']} has no parameter {strange[0]!r} in this version of unweave")
+        former = getattr(model, "_former_names", {})
         for part in ("parameters", "attributes"):
-            restore(model, {key: decoder.decode(value) for key, value in note[part].items()})
+            restore(model, {former.get(key, key): decoder.decode(value) for key, value in note[part].items()})
         add_parameters(model, note["parameters"])
         check_loaded(model, names == set(contents.entries))
     except _NONSENSE as error:

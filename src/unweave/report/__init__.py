@@ -5,11 +5,11 @@ two steps. :func:`gather` (``facts.py``) looks at the model and its table (``vie
 fit into JSON and into a saved model: the answer in words (``answer.py``), components (``factors.py``), the table
 (``table_facts.py``), single rows (``row_facts.py``), the number of components and what goes with labels, times and
 order (``choice_facts.py``), and how good the model is (``held_out.py``). :func:`render` (``page.py``) draws facts:
-``panels.py``, ``number_panels.py``, ``row_panels.py`` and ``state_panels.py`` have the sections, ``how.py`` what is
-folded away, ``svg.py`` the charts, ``png.py`` the pictures; ``words.py``, ``numbers.py`` and ``labels.py`` have
-sentences, numbers and names, ``style.py`` and ``script.py`` what a browser adds. Everything goes through ``markup.py``,
-which escapes what came from outside. ``figure.py`` is for matplotlib, ``notebook.py`` the card, ``topic_map.py`` and
-``topic_page.py`` are the map of a model of topics.
+``panels.py``, ``number_panels.py``, ``row_panels.py``, ``state_panels.py`` and ``tensors.py`` have the sections,
+``how.py`` what is folded away, ``svg.py`` the charts, ``png.py`` the pictures; ``words.py``, ``numbers.py`` and
+``labels.py`` have sentences, numbers and names, ``style.py`` and ``script.py`` what a browser adds. Everything goes
+through ``markup.py``, which escapes what came from outside. ``figure.py`` is for matplotlib, ``notebook.py`` the card,
+``topic_map.py`` and ``topic_page.py`` are the map of a model of topics.
 """
 
 from __future__ import annotations

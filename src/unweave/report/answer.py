@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unweave.report.answers import Found
-from unweave.report.answers.components import axes_answer, parts_answer, topics_answer
+from unweave.report.answers.components import axes_answer, basis_answer, parts_answer, topics_answer
 from unweave.report.answers.filled import completed_answer, imputed_answer
 from unweave.report.answers.groups import group_answer
 from unweave.report.answers.recommended import recommended_answer
 from unweave.report.numbers import percent, readable
+from unweave.report.tensors import of_tensor, tensor_answer
 from unweave.report.view import View, look
 from unweave.report.words import taken_instead
 
@@ -77,6 +78,8 @@ def answer(model: Any, table: Any = None, recipe: Any = None) -> Answer:
 
 def _found(model: Any, view: View | None, recipe: Any) -> Found:
     """Ask for the answer that suits what the model has, the most telling attribute first."""
+    if of_tensor(model):
+        return tensor_answer(model)
     if hasattr(model, "imputations"):
         return imputed_answer(model)
     if hasattr(model, "recommend"):
@@ -91,6 +94,8 @@ def _found(model: Any, view: View | None, recipe: Any) -> Found:
         return group_answer(model, view, recipe)
     if hasattr(model, "explained_variance_ratio_"):
         return axes_answer(model, view)
+    if hasattr(model, "energy_ratio_"):
+        return basis_answer(model, view)
     return parts_answer(model, view)
 
 
@@ -129,6 +134,8 @@ _BEST = {
     "cross-validation": "hidden rows were predicted best there",
     "completion": "hidden words were predicted best there",
     "stability": "the same groups were found again most surely there",
+    "core consistency": "more components would describe the same things twice (core consistency)",
+    "held-out entries": "hidden entries were predicted best there",
     "elbow": "the error bends there",
     "knee": "the error bends there",
     "bic": "more would fit the noise (BIC)",

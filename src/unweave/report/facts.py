@@ -15,6 +15,7 @@ from unweave.report.held_out import held_out_facts, quality_facts
 from unweave.report.markup import plain
 from unweave.report.row_facts import row_facts
 from unweave.report.table_facts import group_facts, matrix_facts, scatter_facts, spectrum_facts
+from unweave.report.tensors import of_tensor, tensor_facts
 from unweave.report.view import View, column_names, components_of, described, in_columns, look
 from unweave.report.words import VERSION, called
 
@@ -31,6 +32,7 @@ def gather(
     asked: str | None = None,
     recipe: Any = None,
     leave_out: Collection[str] = (),
+    found: Any = None,
 ) -> dict:
     """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
@@ -49,6 +51,8 @@ def gather(
         file, and says what was decided.
     leave_out : names of panels
         What not to make: ``["held_out"]`` spares the second fit that is judged on hidden entries.
+    found : Answer, optional
+        What is said to have been found, where whoever asks knows more of it than the model does.
 
     Examples
     --------
@@ -62,16 +66,19 @@ def gather(
     facts = _basics(model, view, asked, recipe)
     facts["code"] = plain_lines(code) if code is not None else lines_for(model, view, recipe)
     predicts = in_columns(model) and hasattr(model, "inverse_transform")
-    for name, collect in _PANELS.items():
+    if of_tensor(model):
+        facts["source"] = plain(getattr(data, "source", ""))
+        facts["reading"] = [plain(decision, 300) for decision in getattr(data, "notes", [])[:20]]
+    for name, collect in (_OF_TENSORS if of_tensor(model) else _PANELS).items():
         if name in leave_out or (name in _OF_PREDICTIONS and not predicts):
             continue
         try:
-            found = collect(_Given(model, data, view, recipe, facts))
+            panel = collect(_Given(model, data, view, recipe, facts, found))
         except Exception as error:  # one panel that fails must not cost the page
             facts["notes"].append(plain(f"The panel '{name}' could not be made: {error}", 300))
             continue
-        if found is not None:
-            facts[name] = found
+        if panel is not None:
+            facts[name] = panel
     return _tidy(facts)
 
 
@@ -83,6 +90,7 @@ class _Given(NamedTuple):
     view: View | None
     recipe: Any
     facts: dict
+    found: Any = None
 
 
 def check_described(model: Any, before: str) -> None:
@@ -111,7 +119,7 @@ def _basics(model: Any, view: View | None, asked: str | None, recipe: Any) -> di
         "reading": [plain(decision, 300) for decision in _decisions(view, recipe)[:20]],
         "kind": "table" if view is None else view.kind,
         "shape": _shape(model, view),
-        "components": len(components_of(model)),
+        "components": len(model.weights_) if of_tensor(model) else len(components_of(model)),
         "called": called(model),
         "parameters": _parameters(model),
         "columns": names,
@@ -150,6 +158,13 @@ _PANELS: dict[str, Callable[[_Given], dict | None]] = {
     "held_out": lambda given: held_out_facts(given.model, given.view),
 }
 
+# of a model of a tensor, which has no rows and columns
+_OF_TENSORS: dict[str, Callable[[_Given], dict | None]] = {
+    "answer": lambda given: _answer(given),
+    "sides": lambda given: tensor_facts(given.model),
+    "choice": lambda given: choice_facts(given.model),
+}
+
 # what compares a table with its prediction, which trees, topics and models in the feature space of a kernel have not
 _OF_PREDICTIONS = ("quality", "matrix", "held_out")
 
@@ -162,7 +177,7 @@ def _answer(given: _Given) -> dict:
     """Keep the answer that terminal, page and card share, as plain text."""
     from unweave.report.answer import answer
 
-    found = answer(given.model, given.data, given.recipe)
+    found = answer(given.model, given.data, given.recipe) if given.found is None else given.found
     return {
         "headline": plain(found.headline, 300),
         "header": [plain(title, 100) for title in found.header],
@@ -179,6 +194,8 @@ def _decisions(view: View | None, recipe: Any) -> list[str]:
 
 
 def _shape(model: Any, view: View | None) -> list[int | None]:
+    if of_tensor(model):
+        return [int(side) for side in model.shape_]
     n = getattr(model, "n_samples_", None)
     codes = getattr(model, "codes_", None)
     if codes is not None:

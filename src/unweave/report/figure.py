@@ -13,6 +13,7 @@ from unweave.report.labels import shortened
 from unweave.report.numbers import percent
 from unweave.report.png import MISSING, levels_of
 from unweave.report.table_facts import group_facts, scatter_facts, spectrum_facts
+from unweave.report.tensors import of_tensor, plot_tensor
 from unweave.report.view import look
 from unweave.report.words import called, first_number, noun
 
@@ -40,6 +41,8 @@ def plot(model: Any, data: Any = None) -> Figure:
     except ImportError as error:
         raise ImportError("drawing needs matplotlib, which is not installed: pip install 'unweave[plot]'") from error
     check_described(model, "plot")
+    if of_tensor(model):
+        return plot_tensor(model, pyplot)
     view = look(model, data)
     facts: dict[str, Any] = {"called": called(model), "factors": factor_facts(model, view)}
     top = _Top(model, view)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.data.atomic import replace_file
-from unweave.report import number_panels, panels, row_panels, state_panels
+from unweave.report import number_panels, panels, row_panels, state_panels, tensors
 from unweave.report.how import code, how
 from unweave.report.markup import Markup, plain, tag
 from unweave.report.numbers import percent
@@ -33,6 +33,7 @@ _GROUPS = (
     panels.matrix,
 )
 _AXES = (panels.factors, panels.places, number_panels.choice, number_panels.spectrum, panels.matrix)
+_SIDES = (tensors.sides, number_panels.choice)
 _COMPLETED = (panels.held_out, panels.factors, panels.matrix, number_panels.choice)
 _BY_WHAT = {"group": _GROUPS, "state": _GROUPS, "axis": _AXES, "direction": _AXES, "factor": _COMPLETED}
 _BY_WHAT |= {"topic": _TOPICS}
@@ -64,7 +65,8 @@ def story(facts: dict) -> list[Markup]:
             f"these facts have version {version!r}, this library draws version {VERSION}; gather them again"
         )
     try:
-        found = [panel(facts) for panel in _BY_WHAT.get(kind_of(facts), _FOUND)]
+        asked = _SIDES if facts.get("sides") else _BY_WHAT.get(kind_of(facts), _FOUND)
+        found = [panel(facts) for panel in asked]
         drawn = [_header(facts), _answer(facts), row_panels.finder(facts), *found, row_panels.rows(facts)]
         return [part for part in (*drawn, code(facts), how(facts)) if part is not None]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:
@@ -109,8 +111,7 @@ def headline(facts: dict) -> str:
 def _header(facts: dict) -> Markup:
     source = f" · {facts['source']}" if facts.get("source") else ""
     figures = [(noun(facts, 2), whole(facts["components"]))] if facts.get("factors") else []
-    n, m = facts["shape"]
-    figures.append(("table", f"{whole(n)} × {whole(m)}" if n is not None else f"{whole(m)} columns"))
+    figures.append(_size(facts))
     if facts.get("quality"):
         figures.append((f"of {facts['quality']['of']} explained", percent(facts["quality"]["share"])))
     strip = [tag("div", tag("dt", name), tag("dd", value)) for name, value in figures]
@@ -121,6 +122,14 @@ def _header(facts: dict) -> Markup:
         *(tag("p", line, class_="lede") for line in _ledes(facts)),
         tag("dl", *strip, class_="strip"),
     )
+
+
+def _size(facts: dict) -> tuple[str, str]:
+    """Say how large the table or the tensor is."""
+    if facts.get("sides"):
+        return "tensor", " × ".join(whole(side) for side in facts["shape"])
+    n, m = facts["shape"]
+    return "table", f"{whole(n)} × {whole(m)}" if n is not None else f"{whole(m)} columns"
 
 
 def _ledes(facts: dict) -> list[str]:

@@ -95,7 +95,7 @@ class View:
 
 def look(model: Any, data: Any) -> View | None:
     """See `data` (an array, sparse matrix, data frame, NamedTable or row blocks) as `model` understands it."""
-    if data is None:
+    if data is None or hasattr(model, "factors_"):  # a tensor has no rows and columns to look at
         return None
     named: dict[str, Any] = {}
     missing = getattr(model, "missing", None)
@@ -165,7 +165,7 @@ def moments(values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def described(model: Any) -> bool:
     """Tell whether a model has something that can be drawn as components."""
-    return hasattr(model, "components_") or hasattr(model, "mixing_")
+    return any(hasattr(model, name) for name in ("components_", "row_weights_", "factors_"))
 
 
 def in_columns(model: Any) -> bool:
@@ -179,8 +179,13 @@ def ranks(model: Any) -> bool:
 
 
 def components_of(model: Any) -> NDArray:
-    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i)."""
-    Z = np.asarray(model.components_ if in_columns(model) else model.mixing_)
+    """Return Z without the rows that carry biases; under a kernel W, where a component is Σ_i w_i φ(x_i).
+
+    Where components unmix rows instead of adding up to them, Z is the mixing.
+    """
+    if hasattr(model, "_patterns"):
+        return np.asarray(model._patterns)
+    Z = np.asarray(model.components_ if in_columns(model) else model.row_weights_)
     return Z[: int(getattr(model, "n_components_", len(Z)))]
 
 
@@ -252,7 +257,7 @@ def predicted(model: Any, codes: NDArray) -> NDArray[np.float64]:
 def strengths(model: Any) -> NDArray | None:
     """Tell how much each component carries: the share of the words, the variance, the rows, or of Σ ‖u_k‖·‖z_k‖."""
     k = len(components_of(model))
-    for name in ("topic_shares_", "explained_variance_ratio_"):
+    for name in ("topic_shares_", "explained_variance_ratio_", "energy_ratio_"):
         ratio = getattr(model, name, None)
         if ratio is not None and len(ratio) == k:
             return np.asarray(ratio, dtype=np.float64)
@@ -273,6 +278,8 @@ def strength_words(model: Any) -> str:
         return "of all words"
     if getattr(model, "explained_variance_ratio_", None) is not None:
         return "of the variance"
+    if getattr(model, "energy_ratio_", None) is not None:
+        return "of the energy"
     return "of the rows" if _share_rows(getattr(model, "codes_", None)) else "of the total strength"
 
 

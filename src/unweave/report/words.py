@@ -36,6 +36,7 @@ _INSTEAD = {
     "groups": "its groups are set farther apart for their size, or keep together what hangs together",
     "bi-cross-validation": "it is the smallest number that comes within a hundredth of the best",
     "completion": "it is the smallest number that comes within 5 % of the best",
+    "core consistency": "it is the largest number of components that do not describe the same things twice",
 }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 
 from unweave.data.arguments import generator, whole
 from unweave.parallel import get_num_threads
@@ -185,6 +186,9 @@ def choose(
     """
     estimator, X = unnamed(estimator, X)
     name, ks = count_name(estimator), _checked(n_components)
+    if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.three_d_array:
+        kind = type(estimator).__name__
+        raise TypeError(f"criteria look at tables, and {kind} takes tensors: leave the number to {kind}({name}='auto')")
     tried, _, own = searched(estimator, X) if by == "auto" else (estimator, X, name)
     choice = search(tried, X, own, ks, find_criterion(by, tried, X), threads, callback, verbose, random_state)
     choice.name = name

@@ -17,7 +17,7 @@ from unweave.solve.problem import Problem
 from unweave.solve.search import SVDResult
 from unweave.solve.spectrum import spectrum_tail, tail_flops
 from unweave.solve.svd import truncated_svd
-from unweave.updates import Coordinate, Half, LeastSquares
+from unweave.updates import ActiveSet, Coordinate, Half, LeastSquares, Update
 from unweave.updates.descent import curvature_along
 
 _BLOCK = 1 << 22  # entries of the rows that are looked at together
@@ -237,7 +237,7 @@ def _codes_bound(objective: Objective, problem: Problem, U: NDArray, Z: NDArray,
         model = rows.rows_given(Z).hold(F, held)
         F[:, free] = part = _polished(model, np.ascontiguousarray(F[:, free]), half)
         losses = rows.row_values(F, Z)
-        gaps = _row_gaps(model, part, half, losses)
+        gaps = row_gaps(model, part, half, losses)
         if gaps is None:
             return None
         bound += float(np.maximum(losses + half.row_values(part) - gaps, 0).sum())
@@ -252,11 +252,12 @@ def _polished(model: RowModel, F: NDArray, half: Half) -> NDArray:
     terms = half.terms
     if terms is None or model.kind not in ("quadratic", "entries"):
         return F
-    update = Coordinate() if terms[0] or terms[2] else LeastSquares()
+    update: Update = Coordinate() if terms[0] or terms[2] else LeastSquares()
+    update = ActiveSet() if ActiveSet().refuses(model, half) is None else update
     return update(model, F, half, transform_effort(np.float64))
 
 
-def _row_gaps(model: RowModel, F: NDArray, half: Half, losses: NDArray) -> NDArray | None:
+def row_gaps(model: RowModel, F: NDArray, half: Half, losses: NDArray) -> NDArray | None:
     """How far each row can lie above its best, at most: Frank and Wolfe's gap, Fenchel's, or that of the quadratic."""
     terms = half.terms
     if half.penalty.acts == "rows":

@@ -1,5 +1,7 @@
 """Half-steps: each improves one factor while the other is fixed, and says in words what it cannot do."""
 
+from unweave.updates.active_set import ActiveSet
+from unweave.updates.atoms import Atoms
 from unweave.updates.base import Effort, Half, Update
 from unweave.updates.coordinate import Coordinate
 from unweave.updates.least_squares import ConjugateGradient, LeastSquares, ProjectedLeastSquares
@@ -10,6 +12,7 @@ from unweave.updates.orthogonal import Procrustes
 from unweave.updates.proximal import Proximal
 from unweave.updates.pursuit import Pursuit
 from unweave.updates.reweighted import Reweighted
+from unweave.updates.smoothing import Smoothing
 from unweave.updates.starts import first_rows
 
 # In order of preference: the first that does not refuse is taken.
@@ -17,9 +20,12 @@ UPDATES: list[Update] = [
     Nearest(),
     Flip(),
     Procrustes(),
+    Smoothing(),
     Pursuit(),
+    Atoms(),
     ConjugateGradient(),
     LeastSquares(),
+    ActiveSet(),
     Coordinate(),
     Multiplicative(),
     Reweighted(),

@@ -90,12 +90,14 @@ class Update:
     title : how it reads in a plan
     looks_ahead : whether a fit that alternates it on both non-negative sides may extrapolate
     general : whether it can do every half-step, so that its refusal is the one to tell
+    from_zero : whether it does best from zero where there is no former factor
     """
 
     name = ""
     title = ""
     looks_ahead = False
     general = False
+    from_zero = False
 
     def fit_effort(self, objective: Objective) -> Effort:
         """Inner iterations within a fit: more where they are cheap against the product that set them up."""

@@ -11,13 +11,14 @@ from unweave.updates.base import Update, no_worse
 
 
 class Pursuit(Update):
-    """Greedily add the component most correlated with the residual, refit on those chosen, s times.
+    """Greedily add the component that lowers the residual most together with those chosen, s times.
 
     A row keeps its former code where that is better, so the objective never rises.
 
     References
     ----------
-    Pati, Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit. Rubinstein, Zibulevsky and Elad (2008),
+    Pati, Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit. Rebollo-Neira and Lowe (2002), Optimized
+    orthogonal matching pursuit approach. Rubinstein, Zibulevsky and Elad (2008),
     Efficient implementation of the K-SVD algorithm using batch orthogonal matching pursuit.
     """
 
@@ -35,8 +36,8 @@ class Pursuit(Update):
         s = int(half.penalty.nonzeros)
         if isinstance(model, Entries):
             t = model.table
-            new = greedy_rows(t.indptr, t.indices, t.data, t.weights, model.H, s)
+            new = greedy_rows(t.indptr, t.indices, t.data, t.weights, model.H, s, True)
         else:
-            new = pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s)
+            new = pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s, True)
         # Rows on which both tie must not depend on rounding: only keep a former code that is clearly better.
         return no_worse(model, F, new, half) if np.any(F) else new

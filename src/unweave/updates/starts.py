@@ -20,6 +20,8 @@ def first_rows(model: RowModel, half: Half, update: Update) -> NDArray:
     everywhere for multiplicative updates, which cannot leave zero.
     """
     zeros = np.zeros(model.shape, dtype=model.dtype)
+    if update.from_zero:
+        return _allowed(half, zeros)
     if model.nonnegative:
         even = np.full_like(zeros, 1 / max(1, model.shape[1]))
         return _allowed(half, _sized(model, even) if half.penalty.scale_free or half.penalty.is_penalty else even)

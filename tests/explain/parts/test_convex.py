@@ -58,9 +58,9 @@ def test_it_goes_below_the_published_rule_from_the_same_start():
 def test_components_are_mixtures_of_rows(kind, as_table, dtype):
     X = np.where(np.abs(table()) > 0.2, table(), 0).astype(dtype)
     model = ConvexNMF(3, kind=kind).fit(as_table(X))
-    assert model.mixing_.min() >= 0 and model.codes_.min() >= 0 and model.components_.dtype == dtype
-    np.testing.assert_allclose(model.mixing_ @ X, model.components_, rtol=1e-4, atol=1e-4)
-    size = model.mixing_.sum(axis=1) if kind == "hull" else np.linalg.norm(model.components_, axis=1)
+    assert model.row_weights_.min() >= 0 and model.codes_.min() >= 0 and model.components_.dtype == dtype
+    np.testing.assert_allclose(model.row_weights_ @ X, model.components_, rtol=1e-4, atol=1e-4)
+    size = model.row_weights_.sum(axis=1) if kind == "hull" else np.linalg.norm(model.components_, axis=1)
     np.testing.assert_allclose(size, 1, rtol=1e-5)
     np.testing.assert_allclose(model.transform(as_table(X)), model.codes_, rtol=1e-4, atol=1e-5)
     values = np.asarray(model.history_.objective)
@@ -127,7 +127,7 @@ def test_the_linear_kernel_is_the_plain_form():
         model = ConvexNMF(3, kernel=kernel, tol=1e-8, max_iter=500).fit(data)
         assert model.objective_ == pytest.approx(plain.objective_, rel=0.02)
         np.testing.assert_allclose(model.transform(data), model.codes_, atol=1e-9)
-        U, W = model.codes_, model.mixing_
+        U, W = model.codes_, model.row_weights_
         assert model.objective_ == pytest.approx(0.5 * np.square(X - U @ W @ X).sum(), rel=1e-6)
 
 
@@ -139,14 +139,14 @@ def test_a_kernel_finds_what_no_line_divides():
     labels = model.codes_.argmax(axis=1)
     assert len(set(labels[:40])) == 1
     K = rbf_kernel(X)
-    U, W = model.codes_, model.mixing_
+    U, W = model.codes_, model.row_weights_
     assert model.objective_ == pytest.approx(0.5 * np.trace(K - 2 * U @ W @ K + U @ W @ K @ W.T @ U.T), rel=1e-6)
     assert model.score(X) == pytest.approx(-model.objective_ / len(X), rel=1e-6)
     assert model.transform(X[:3]).shape == (3, 2) and list(model.get_feature_names_out()) == [
         "convexnmf0",
         "convexnmf1",
     ]
-    with pytest.raises(ValueError, match="mixing_"):
+    with pytest.raises(ValueError, match="row_weights_"):
         model.inverse_transform(model.codes_)
 
 
@@ -156,7 +156,7 @@ def test_many_rows_take_the_engine(monkeypatch):
     small = ConvexNMF(3).fit(X)
     monkeypatch.setattr("unweave.explain.parts.convex.MOST_ROWS", 100)
     large = ConvexNMF(3, max_iter=500).fit(X)
-    assert large.mixing_.shape == (3, 120) and large.objective_ < 3 * small.objective_
+    assert large.row_weights_.shape == (3, 120) and large.objective_ < 3 * small.objective_
     monkeypatch.setattr("unweave.explain.parts.gram.MOST_ROWS", 100)
     with pytest.raises(ValueError, match="at most"):
         ConvexNMF(3, kernel="rbf").fit(X)
@@ -165,13 +165,13 @@ def test_many_rows_take_the_engine(monkeypatch):
 def test_threads_do_not_matter(two_threads):
     X = table(1500, 40)
     one, two = two_threads(lambda: ConvexNMF(3, max_iter=4).fit(X))
-    assert np.array_equal(one.mixing_, two.mixing_) and one.objective_ == two.objective_
+    assert np.array_equal(one.row_weights_, two.row_weights_) and one.objective_ == two.objective_
 
 
 def test_more_components_than_distinct_rows_still_fit():
     X = np.repeat(np.array([[1.0, 2], [3, -1]]), 4, axis=0)
     model = ConvexNMF(3).fit(X)
-    assert model.objective_ < 1e-9 and np.isfinite(model.mixing_).all()
+    assert model.objective_ < 1e-9 and np.isfinite(model.row_weights_).all()
 
 
 @pytest.mark.parametrize("arguments, data, words", [

@@ -1,11 +1,20 @@
-"""Run ``unweave compress``: find fewer columns that keep most of the table."""
+"""Run ``unweave compress``: describe a table, a picture, a sound or a tensor by fewer numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from unweave.cli.compressing.pictures import job_of_picture
+from unweave.cli.compressing.sounds import job_of_sound
+from unweave.cli.compressing.tables import job_of_table
+from unweave.cli.compressing.tensors import job_of_tensor
+from unweave.cli.compressing.ways import sort_of, way_of
 from unweave.cli.options import Settings
 from unweave.cli.say import Speaker
-from unweave.cli.work import Job, asked_count, carry_out, holes, named, read_known, read_line
-from unweave.cli.work import ready as make_ready
+from unweave.cli.work import Job, carry_out, named, read_anything, refuse_ratings, say_table, some_of_many
+
+# By the sort of data; all others are tables.
+_JOBS: dict[str, Callable[..., Job]] = {"picture": job_of_picture, "sound": job_of_sound, "tensor": job_of_tensor}
 
 
 def run(settings: Settings) -> int:
@@ -13,19 +22,12 @@ def run(settings: Settings) -> int:
 
 
 def job(settings: Settings, speaker: Speaker) -> Job:
-    """Fit PCA to dense tables, truncated SVD to sparse ones."""
-    from unweave import PCA, TruncatedSVD
-
-    instead = f"use `unweave complete {named(settings)}`, or --missing none if what is not stored is zero"
-    table = read_known(settings, speaker, instead)
-    ready, recipe, prepared = make_ready(settings, speaker, table)
-    k = asked_count(settings, ready, min(ready.shape))
-    name, cls = ("TruncatedSVD", TruncatedSVD) if ready.sparse else ("PCA", PCA)
-    model = cls(k, random_state=settings.seed, missing=ready.missing)
-    lines = [
-        read_line(settings),
-        prepared,
-        f"model = unweave.{name}({k!r}, random_state={settings.seed}{holes(ready)}).fit(ready)",
-        "codes = model.transform(ready)",
-    ]
-    return Job(settings, speaker, table, ready, recipe, model, lines)
+    """Fit what --model names, or what suits the data."""
+    some = some_of_many(settings)
+    table = read_anything(settings) if some is None else some
+    say_table(table, settings, speaker)
+    sort = sort_of(table)
+    if sort != "tensor":
+        instead = f"use `unweave complete {named(settings)}`, or --missing none if what is not stored is zero"
+        refuse_ratings(table, settings, instead)
+    return _JOBS.get(sort, job_of_table)(settings, speaker, table, way_of(settings.way, sort))

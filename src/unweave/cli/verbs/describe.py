@@ -53,7 +53,9 @@ def suggest(table: NamedTable) -> tuple[str, str]:
     if table.kind in ("text", "counts"):
         return "topics", "counts of words"
     if table.kind == "images":
-        return "explain", "pictures: parts"
+        return ("compress", "one picture") if table.image is None else ("explain", "pictures: parts")
+    if table.rate is not None:
+        return "compress", "sound: sources that are mixed in it"
     if table.kind == "pairs":
         return "recommend", "who has what: what else they would like"
     prose = table.prose

@@ -27,7 +27,7 @@ def run(settings: Settings) -> int:
         speaker.note(f"job: {chosen} ({why})")
     job = import_module(f"unweave.cli.verbs.{chosen}").job(replace(settings, verb=chosen), speaker)
     job.model.set_params(verbose=False)
-    most = job.model.max_iter or job.model._default_max_iter()
+    most = getattr(job.model, "max_iter", 1) or job.model._default_max_iter()
     tried = job.ready.with_(whole=None)  # the rows that are here are enough to see how long one takes
     with silent.hearing():
         job.model.set_params(callback=lambda progress: progress.iteration >= _TRIAL).fit(tried, **job.fit_with)

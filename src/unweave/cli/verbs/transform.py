@@ -41,6 +41,10 @@ def run(settings: Settings) -> int:
         table = table.with_(missing="zeros")
     if table.kind == "text":
         table = _known_words(table, names_of(model, table.shape[1]), speaker)
+    if "tiles" in extra:
+        from unweave.cli.compressing.pictures import tiles_of
+
+        table = tiles_of(table, extra["tiles"])
     ready = table if recipe is None else recipe.apply(table)
     frames = _frames(model, table, ready, recipe)
     with speaker.hearing():

@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 from unweave.data.named import NamedTable
 from unweave.data.readers.build import canonical, dense_table
 from unweave.data.readers.source import Options, ReadError, Source
+from unweave.data.tensor import SparseTensor
 
 _SPARSE_KEYS = {"data", "format", "shape"}
 _PARTS = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 
 
 def read_npy(source: Source, options: Options) -> NamedTable:
-    """Read one array of two dimensions."""
+    """Read one array, of two dimensions or (a tensor) more."""
     with source.open() as file:
         known = None if source.compressed else source.size()
         return array_table(source, options, read_array(source, file, known))
 
 
 def read_npz(source: Source, options: Options) -> NamedTable:
-    """Read an archive with one array, with several (``file.npz:name`` names one), or with SciPy's sparse matrix."""
+    """Read an archive: an array, one of several (``file.npz:name``, or the only tensor), a sparse matrix or tensor."""
     # An archive is read from its end, which a packed stream cannot.
     with io.BytesIO(source.everything()) if source.compressed else source.open() as file:
         try:
@@ -36,7 +37,12 @@ def read_npz(source: Source, options: Options) -> NamedTable:
                 if members.keys() >= _SPARSE_KEYS and options.member is None:
                     parts = {name: _member(source, archive, info) for name, info in members.items()}
                     return sparse_table(source, options, parts)
-                return array_table(source, options, _member(source, archive, _choose(source, options, members)))
+                if options.member is None and (lists := _listed_keys(members)) is not None:
+                    coords, values, shape = (_member(source, archive, members[name]) for name in lists)
+                    return listed_table(source, options, coords.T if "data" in lists else coords, values, shape)
+                return array_table(
+                    source, options, _member(source, archive, _choose(source, options, archive, members))
+                )
         except ReadError:
             raise
         except Exception as error:  # zipfile fails in many ways on damaged archives
@@ -59,7 +65,22 @@ def looks_like(head: bytes, name: str) -> str | None:
     return "npz" if zipped and (name.lower().endswith(".npz") or b".npy" in head[30:300]) else None
 
 
-def _choose(source: Source, options: Options, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
+def _only_tensor(source: Source, archive: zipfile.ZipFile, members: dict) -> zipfile.ZipInfo | None:
+    """Find the one array with three or more sides, where all others are labels, tables and the like."""
+    found = []
+    for info in members.values():
+        try:
+            with archive.open(info) as file:
+                if len(npy_header(source, file)[0]) > 2:  # type: ignore[arg-type]
+                    found.append(info)
+        except ReadError:  # no array: it is listed among what may be named
+            continue
+    return found[0] if len(found) == 1 else None
+
+
+def _choose(
+    source: Source, options: Options, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
+) -> zipfile.ZipInfo:
     shown = ", ".join(map(repr, list(members)[:8])) + (", …" if len(members) > 8 else "")
     if options.member is not None:
         if options.member not in members:
@@ -69,6 +90,8 @@ def _choose(source: Source, options: Options, members: dict[str, zipfile.ZipInfo
         return next(iter(members.values()))
     if not members:
         raise ReadError(source.name, "the archive is empty; there is nothing to read")
+    if (tensor := _only_tensor(source, archive, members)) is not None:
+        return tensor
     example = f"{source.name}:{next(iter(members))}"
     raise ReadError(source.name, f"holds {len(members)} arrays ({shown}); name one of them, as in {example!r}")
 
@@ -135,11 +158,13 @@ def npy_header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], bool, n
 
 
 def array_table(source: Source, options: Options, values: NDArray, **more: Any) -> NamedTable:
-    """Check that an array is a matrix of numbers, and wrap it."""
+    """Check that an array is a matrix or a tensor of numbers, and wrap it."""
     if values.dtype.kind not in "buif":
         what = {"c": "complex numbers", "U": "words", "S": "words", "V": "records", "M": "dates", "m": "durations"}
         found = what.get(values.dtype.kind, str(values.dtype))
         raise ReadError(source.name, f"holds {found}; save an array of real numbers instead")
+    if values.ndim > 2:
+        return tensor_table(source, options, values)
     if values.ndim != 2:
         remedy = "reshape it to (rows, columns) first"
         raise ReadError(source.name, f"the array has {values.ndim} dimensions, not two; {remedy}")
@@ -152,6 +177,57 @@ def array_table(source: Source, options: Options, values: NDArray, **more: Any) 
         words = f"the number in row {row + 1}, column {column + 1} is infinite or too large"
         raise ReadError(source.name, f"{words}; use NaN if it is missing")
     return dense_table(source, options, X, holes=holes, **more)
+
+
+# -- tensors -----------------------------------------------------------------------------------------------------------
+
+# Names under which lists of coordinates, their values and the shape are saved: ours, those of `sparse` (whose
+# coordinates have a row for each side, not for each entry), those of pyttb.
+_LISTED = (("coords", "values", "shape"), ("coords", "data", "shape"), ("subs", "vals", "shape"))
+
+
+def tensor_table(source: Source, options: Options, values: NDArray, **more: Any) -> NamedTable:
+    """Wrap an array of three or more sides, for models that take tensors."""
+    if not values.size:
+        raise ReadError(
+            source.name, f"the tensor has a side of length 0 ({_by(values.shape)}); there is nothing to read"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = np.ascontiguousarray(values, dtype=options.dtype)
+    if np.isinf(X).any():
+        at = ", ".join(map(str, np.argwhere(np.isinf(X))[0]))
+        raise ReadError(source.name, f"the number at ({at}) is infinite or too large; use NaN if it is missing")
+    holes = int(np.isnan(X).sum())
+    if holes and options.missing is None:
+        raise ReadError(source.name, "an entry is NaN, and missing=None allows none; leave missing= out")
+    notes = [f"a tensor of {_by(X.shape)}" + (f"; {holes:,} entries are missing (NaN)" if holes else "")]
+    missing = "zeros" if options.missing == "zeros" else "nan" if holes or options.missing == "nan" else None
+    return NamedTable(X, kind="tensor", missing=missing, notes=notes, source=source.name, **more)
+
+
+def _listed_keys(members: dict[str, zipfile.ZipInfo]) -> tuple[str, ...] | None:
+    return next((names for names in _LISTED if members.keys() >= set(names)), None)
+
+
+def listed_table(source: Source, options: Options, coords: NDArray, values: NDArray, shape: NDArray) -> NamedTable:
+    """Make a tensor of coordinates, values and a shape; every coordinate is checked against the shape."""
+    if shape.ndim != 1 or shape.dtype.kind not in "iu" or not 0 < len(shape) <= 64 or coords.ndim != 2:
+        raise ReadError(source.name, "is not a list of coordinates: coords must be a table and shape a list of lengths")
+    if len(shape) < 3:
+        raise ReadError(source.name, "is a list of coordinates of a table; save it with scipy.sparse.save_npz")
+    try:
+        with np.errstate(over="ignore"):
+            X = SparseTensor(coords, values.reshape(-1).astype(options.dtype), tuple(int(side) for side in shape))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ReadError(source.name, f"the list of coordinates is not valid ({str(error)[:160]})") from None
+    missing = "zeros" if options.missing == "zeros" else None
+    what = "unknown (missing='zeros')" if missing else "zeros"
+    notes = [f"a tensor of {_by(X.shape)} with {X.nnz:,} stored entries; those not stored are {what}"]
+    return NamedTable(X, kind="tensor", missing=missing, notes=notes, source=source.name)
+
+
+def _by(shape) -> str:
+    return "×".join(map(str, shape))
 
 
 # -- sparse matrices of SciPy's save_npz -------------------------------------------------------------------------------

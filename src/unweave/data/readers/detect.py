@@ -14,6 +14,7 @@ from unweave.data.readers.source import ReadError, Source
 
 # In the order in which content is asked: magic bytes first, then the narrowest descriptions, prose last.
 _MODULES = (
+    "sound",
     "images",
     "spreadsheets",
     "statistics",
@@ -40,6 +41,7 @@ _FORMATS: dict[str, tuple[str, str]] = {
     "npy": ("arrays", "one NumPy array"),
     "npz": ("arrays", "an archive of NumPy arrays (FILE.npz:NAME picks one), or a sparse matrix of SciPy's"),
     "images": ("images", "a PNG, JPEG, TIFF, GIF, BMP or WebP image, or a folder of them"),
+    "wav": ("sound", "a sound: one row for each sample, one column for each channel"),
     "matrix-market": ("sparse.matrix_market", "MatrixMarket, sparse or dense"),
     "triples": ("ratings.read", "user, item, value and maybe a time on each line"),
     "pairs": ("ratings.read", "a user and what belongs to it on each line: a 0/1 table"),

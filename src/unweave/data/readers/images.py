@@ -24,8 +24,8 @@ def read_images(source: Source, options: Options) -> NamedTable:
     if source.is_folder:
         return _read_folder(source, options)
     with source.open() as file:
-        pixels = _decode(source, source.name, file, colour=False)
-    notes = ["a single image: the table is its grey values, one row of pixels per row"]
+        pixels, lost = _decode(source, source.name, file, colour=False)
+    notes = ["a single image: the table is its grey values, one row of pixels per row", *lost]
     return dense_table(source, options, pixels.astype(options.dtype), holes=False, kind="images", notes=notes)
 
 
@@ -64,13 +64,16 @@ def _read_folder(source: Source, options: Options) -> NamedTable:
     if len(files) * width * np.dtype(options.dtype).itemsize > source.memory_limit:
         raise ReadError(source.name, f"{len(files):,} images of {width:,} numbers exceed the limit; raise limit=")
     X = np.empty((len(files), width), dtype=options.dtype)
+    decided: dict[str, None] = {}
     for i, (path, name) in enumerate(zip(files, names)):
         with path.open("rb") as file:
-            pixels = _decode(source, name, file, colour)
+            pixels, lost = _decode(source, name, file, colour)
+        decided |= dict.fromkeys(lost)
         if pixels.shape != image:
             raise ReadError(source.name, f"{name} is not of the size that its header says; replace the image")
         X[i] = pixels.reshape(-1)
     notes = [f"{len(files)} {'colour' if colour else 'grey'} images of {image[0]}×{image[1]} pixels, one per row"]
+    notes += decided
     return dense_table(source, options, X, holes=False, rows=names, kind="images", image=image, notes=notes)
 
 
@@ -104,9 +107,10 @@ def _has_colour(image: Any) -> bool:
     return image.mode not in ("1", "L", "LA", "La", "I", "F", "I;16", "I;16B", "I;16L")
 
 
-def _decode(source: Source, name: str, file: BinaryIO, colour: bool) -> NDArray:
-    """Decode grey values (height, width), or red, green and blue (height, width, 3); transparency is dropped."""
+def _decode(source: Source, name: str, file: BinaryIO, colour: bool) -> tuple[NDArray, list[str]]:
+    """Decode grey values (height, width), or red, green and blue (height, width, 3), and say what is left out."""
     image = _open(source, name, file)
+    lost = _left_out(image)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -121,7 +125,20 @@ def _decode(source: Source, name: str, file: BinaryIO, colour: bool) -> NDArray:
         raise _damaged(source, name, error) from None
     if pixels.dtype.kind == "f" and not np.isfinite(pixels).all():
         raise ReadError(source.name, f"a pixel of {name} is NaN or infinite; replace the image")
-    return pixels
+    return pixels, lost
+
+
+def _left_out(image: Any) -> list[str]:
+    """Say what of an image is not in the table: transparency, and digits beyond 8 bits that the decoder drops."""
+    words = []
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        words.append("transparency is left out: pixels count as if nothing shone through")
+    deep = any("16" in str(part[3:]) for part in image.tile)
+    if deep and image.mode not in ("I", "I;16", "I;16B", "I;16L"):
+        words.append("16 bits a colour are read as 8")
+    elif deep:
+        words.append("16 bits a pixel: grey values up to 65535")
+    return words
 
 
 def _too_large(source: Source, name: str) -> ReadError:

@@ -34,6 +34,8 @@ def stack(tables: list[NamedTable]) -> NamedTable:
     """Put tables one below the other; ReadError names the columns that a later one lacks or has beyond the first."""
     if len(tables) == 1:
         return tables[0]
+    if all(table.rate is not None and table.shape[1] == 1 for table in tables):
+        return _beside(tables)
     whole = joined(tables)
     note = f"{len(tables)} files of the same columns became one table of {whole.shape[0]:,} rows: {_listed(tables)}"
     return whole.with_(notes=[note, *whole.notes], source=f"{whole.source}, …")
@@ -56,6 +58,25 @@ def joined(tables: list[NamedTable]) -> NamedTable:
         rows = [name for table in tables for name in table.rows or []]
     missing = "nan" if any(table.missing for table in tables) else None
     return first.with_(X=_below(tables), rows=rows, missing=missing, notes=notes)
+
+
+def _beside(tables: list[NamedTable]) -> NamedTable:
+    """Put recordings of one channel each side by side; ReadError names one of another length or rate."""
+    first = tables[0]
+    for table in tables:
+        if table.rate != first.rate:
+            words = f"is sampled at {table.rate:g} Hz, and {first.source} at {first.rate:g} Hz; bring them to one rate"
+            raise ReadError(table.source, words)
+        if len(table.X) != len(first.X):
+            words = f"has {len(table.X):,} samples, and {first.source} {len(first.X):,}; cut them to one length"
+            raise ReadError(table.source, words)
+    names = [(table.columns or ["sound"])[0] for table in tables]
+    names = names if len(set(names)) == len(names) else [f"{name} {i + 1}" for i, name in enumerate(names)]
+    note = f"{len(tables)} sounds of one channel each became the columns of one table: {_listed(tables)}"
+    missing = "nan" if any(table.missing for table in tables) else None
+    X = np.hstack([table.X for table in tables])
+    notes = [note, *first.notes]
+    return first.with_(X=X, columns=names, missing=missing, notes=notes, source=f"{first.source}, …")
 
 
 def _listed(tables: list[NamedTable]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,10 +54,10 @@ class ConvexNMF(NonNegativeModel):
 
     Attributes
     ----------
-    mixing_ : array (k, n)
+    row_weights_ : array (k, n)
         W.
     components_ : array (k, m)
-        W·X; not with a kernel, where components are ``mixing_`` of the training rows in feature space.
+        W·X; not with a kernel, where components are ``row_weights_`` of the training rows in feature space.
     codes_, objective_, n_iter_, history_, plan_, certificate_
         As in :class:`unweave.Factorization`.
 
@@ -65,7 +67,7 @@ class ConvexNMF(NonNegativeModel):
     >>> from unweave import ConvexNMF
     >>> X = np.array([[1, -1, 0.0], [2, -2, 0], [-1, 0, 3], [-2, 0, 6]])
     >>> model = ConvexNMF(2).fit(X)
-    >>> model.mixing_.sum(axis=1).round(6).tolist(), bool(model.objective_ < 1e-6)
+    >>> model.row_weights_.sum(axis=1).round(6).tolist(), bool(model.objective_ < 1e-6)
     ([1.0, 1.0], True)
 
     References
@@ -77,6 +79,7 @@ class ConvexNMF(NonNegativeModel):
     loss = "squared"
     init = solver = "auto"
     _takes_blocks = False  # components are mixtures of all rows
+    _former_names = {"mixing_": "row_weights_"}
 
     def __init__(
         self,
@@ -100,6 +103,17 @@ class ConvexNMF(NonNegativeModel):
         self.callback = callback
         self.checkpoint = checkpoint
         self.verbose = verbose
+
+    @property
+    def mixing_(self):
+        """The weights by their former name, which is that of ICA's mixing matrix."""
+        warnings.warn(
+            "mixing_ of ConvexNMF is called row_weights_ now, and the old name goes with the next release: use "
+            "row_weights_",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.row_weights_
 
     @property
     def partial_fit(self):
@@ -146,7 +160,7 @@ class ConvexNMF(NonNegativeModel):
             norms = np.linalg.norm(Z, axis=1, keepdims=True)
             norms[norms == 0] = 1
             W, Z = W / norms, Z / norms
-        self.mixing_ = W
+        self.row_weights_ = W
         return super()._finish(objective, problem, scheme, {"codes": state["codes"], "components": Z})
 
     def _transform(self, X, weights=None):
@@ -163,10 +177,10 @@ class ConvexNMF(NonNegativeModel):
         return kernel_score(self, X)
 
     def inverse_transform(self, U, *, linear: bool = False):
-        """The prediction U·Z; with a kernel there is none in data units (weights of training rows: ``U @ mixing_``)."""
+        """The prediction U·Z; with a kernel there is none in data units, but weights of rows: ``U @ row_weights_``."""
         if self.kernel is not None:
             raise ValueError(
-                "with a kernel predictions live in its feature space: use codes @ model.mixing_, the weights"
+                "with a kernel predictions live in its feature space: use codes @ model.row_weights_, the weights"
             )
         return super().inverse_transform(U, linear=linear)
 

@@ -231,7 +231,7 @@ def fit_kernel(model: Any, X) -> NDArray:
         W = (W / norms[:, None]).astype(K.dtype)
     loss = scheme.model(W)
     U = settled_codes(loss)
-    model.mixing_, model.codes_, model._among = W, U, loss.gram
+    model.row_weights_, model.codes_, model._among = W, U, loss.gram
     model._rows = None if _is_table(model.kernel) else rows.copy()  # the user may change theirs
     model.n_components_ = model._n_features_out = k
     value = loss.value(U)
@@ -244,7 +244,7 @@ def codes_of(model: Any, X) -> tuple[NDArray, Quadratic]:
     with single_blas():
         rows = dense_rows(model, X, reset=False)
         K = rows if model._rows is None else between(model.kernel, rows, model._rows)
-        loss = Quadratic(np.ascontiguousarray(K @ model.mixing_.T.astype(K.dtype)), model._among, 0.0)
+        loss = Quadratic(np.ascontiguousarray(K @ model.row_weights_.T.astype(K.dtype)), model._among, 0.0)
         return settled_codes(loss), loss
 
 
@@ -260,7 +260,7 @@ def kernel_score(model: Any, X) -> float:
 
 def check_kernel_model(model: Any, looked_at: bool) -> None:
     """Raise ValueError unless the arrays of a loaded model fit together."""
-    W, among = model.mixing_, model._among
+    W, among = model.row_weights_, model._among
     sound = isinstance(W, np.ndarray) and W.ndim == 2 and W.dtype in (np.float32, np.float64)
     if not sound or np.shape(among) != (len(W), len(W)) or among.dtype != np.float64:
         raise ValueError("the weights do not fit their inner products")

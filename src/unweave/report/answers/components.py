@@ -43,6 +43,28 @@ def axes_answer(model: Any, view: View | None) -> Found:
     return Found(headline, [noun, "share of the spread", "in all", "made of (weights)"], rows, lines, data)
 
 
+def basis_answer(model: Any, view: View | None) -> Found:
+    """Tell how much of the energy is kept in how many numbers, and which coefficients have most of it."""
+    shares = np.asarray(model.energy_ratio_, dtype=np.float64)
+    total = float(np.sum(model.energies_))
+    kept = 1 - 2 * float(model.objective_) / total if total > 0 else 1.0
+    order = np.argsort(-shares, kind="stable")
+    in_all = np.cumsum(shares[order])
+    each: list[dict[str, Any]] = [
+        {"coefficient": int(model.kept_[i]), "share": float(shares[i]), "in_all": float(reached)}
+        for i, reached in zip(order, in_all, strict=True)
+    ]
+    rows = [[str(one["coefficient"]), percent(one["share"]), percent(one["in_all"])] for one in each[:MOST]]
+    of = counted(len(model.energies_), _column_noun(view))
+    headline = (
+        f"{of} in {readable(model.numbers_per_row_)} coefficients of the basis {model.kind!r} that keep "
+        f"{percent(kept)} of the energy"
+    )
+    data = {"coefficients": each, "kept": kept, "numbers_per_row": float(model.numbers_per_row_)}
+    return Found(headline, ["coefficient", "share of the energy", "in all"], rows, left_out(len(each), "coefficients"),
+                 data)  # fmt: skip
+
+
 def topics_answer(model: Any, view: View | None) -> Found:
     """Tell the words of every topic and its share of all words, the most frequent topic first."""
     names = column_names(model, view)
