@@ -130,12 +130,12 @@ def inherit(parents, log, dropped, groups):
 
 
 @kernel
-def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once, twice, useful, start, stop):
+def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once, twice, useful, costs, start, stop):
     """Switch the roles of every row on and off, best first, as long as that lowers what the row costs.
 
     A row costs `missed` for each one that no role of it covers, `extra` for each zero that one does. Roles that cover
     more than `most_extra` zeros are not considered; a row gets `most` roles at most, where that is not 0. A role that
-    changes nothing is taken away. `codes` holds where to begin, and what comes of it.
+    changes nothing is taken away. `codes` holds where to begin, and what comes of it; `costs` what the rows then cost.
     """
     k, width = roles.shape
     for i in range(start, stop):
@@ -190,6 +190,11 @@ def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once,
                     for w in range(width):
                         twice[w] |= once[w] & roles[r, w]
                         once[w] |= roles[r, w]
+        good, bad = 0, 0
+        for w in range(width):
+            good += count_ones(ones[i, w] & ~once[w])
+            bad += count_ones(zeros[i, w] & once[w])
+        costs[i] = missed * good + extra * bad
 
 
 @kernel

@@ -12,6 +12,7 @@ from unweave.linalg.bits import Words, ones_in_rows
 from unweave.solve.scheme import Scheme, State
 
 _PATIENCE = 2  # sweeps without a gain
+_ENDING = 20  # turns at the end, most of which are not needed
 _SEEDS = 24  # rows from which a new role is grown
 
 
@@ -80,6 +81,20 @@ class Improve(Scheme):
 
     def settled(self, state):
         return state["stale"] >= _PATIENCE or state["cost"] <= 0
+
+    def finish(self, state):
+        """End with the half-step that finds the roles of new users, so that those of the table are what they get."""
+        roles = state["roles"][role_values(self.sides, state["users"], state["roles"]) > 0]
+        users = self.sides.users_anew(roles)
+        best = users, roles, self.sides.cost(users, roles)
+        for _ in range(_ENDING):
+            roles = self.sides.roles_of(users, roles)
+            users = self.sides.users_anew(roles)
+            cost = self.sides.cost(users, roles)
+            if cost >= best[2]:
+                break
+            best = users, roles, cost
+        return {**state, "users": best[0], "roles": best[1], "cost": best[2]}
 
     def _replaced(self, users: Words, roles: Words, gone: list[int], rng, prices) -> tuple[Words, Words, float]:
         """Drop some roles (two make room for their union), grow others in their place, and settle."""
