@@ -1,7 +1,7 @@
 """Reduce a table of who may do what to the cells that decide how many roles it takes, 64 permissions a word.
 
-A table is held twice, by rows (users) and by columns (permissions), as bits of 64-bit words. Two cells fit into one role
-if each user holds the other's permission too. `left` marks the cells that still have to be covered.
+A table is held twice, by rows (users) and by columns (permissions), as bits of 64-bit words. Two cells fit into one
+role if each user holds the other's permission too. `left` marks the cells that still have to be covered.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once,
 
 @kernel
 def grow_role(columns, left, u, p, open_, apart, most, items, who, counts, places, others):
-    """Grow a role about the cell (u, p): permissions of `open_` one by one, as long as it covers more cells that are left.
+    """Grow a role about the cell (u, p): permissions of `open_` one by one, as long as it covers more of what is left.
 
     `counts` holds zeros for every user, and is left so. Permissions that `apart` marks for one another do not go
     together (it has no rows where all do), and a role has `most` at most, where that is not 0. What is held by all who

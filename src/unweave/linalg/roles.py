@@ -144,7 +144,7 @@ _TURNS = 20  # of one role between users and permissions; most settle after thre
 
 
 def best_concept(rows: Words, free: Words, copies: NDArray, columns: Words) -> tuple[Words, int]:
-    """The permissions of a formal concept that covers much of `free`, and how much; `columns` are over kinds of rows."""
+    """The permissions of a formal concept that covers much of `free`, and how much; `columns` are bits over rows."""
     left = ones_in_rows(free)
     height, width = columns.shape[1], rows.shape[1]
     holders = np.full(height, ~np.uint64(0))

@@ -1,4 +1,4 @@
-"""A table of zeros and ones seen from both sides, as bits without copies of rows and of columns: what fits roles to it."""
+"""A table of zeros and ones seen from both sides, as bits without copies of rows and columns: what fits roles to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Sides:
 
     def __init__(self, access: Access, prices: Prices):
         self.shape, self.prices = access.shape, prices
-        n, m = access.shape
+        m = access.shape[1]
         self.rows = Side.of(access.granted, access.denied)
         self.columns = Side.of(transpose(access.granted, m), transpose(access.denied, m))
 
