@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.storage import as_dense
+from unweave.data.table import joined_blocks
 from unweave.explain.roles.access import MOST_DENSE, Access, read_access
 from unweave.factorization.model import Model
 from unweave.linalg.bits import Words, pack, sorted_csr
@@ -51,7 +52,7 @@ class RoleModel(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def inverse_transform(self, U):
         """The grants that roles amount to: 1 where a user of these roles (n × k) holds a permission."""
         check_is_fitted(self)
-        U, k = sp.csr_array(U), self.roles_.shape[0]
+        U, k = sp.csr_array(joined_blocks(U)), self.roles_.shape[0]
         if U.shape[1] != k:
             raise ValueError(f"U must have {k} columns, one for each role, got {U.shape}")
         held = sp.csr_array((U != 0).astype(np.int32) @ sp.csr_array(self.roles_).astype(np.int32))
