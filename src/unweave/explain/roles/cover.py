@@ -17,7 +17,7 @@ MOST_CELLS = 8192  # of a core whose graph of cells is made (8 MB)
 MOST_CLIQUES = 20_000  # of a graph that are all listed
 _MOST_LOOKS = 2_000_000  # at nodes, in the search for them: about a second
 _NODES = 20_000  # of the branch and bound
-_STEP = 1 << 26  # elementary steps of one step of the search: some tenths of a second
+_STEP = 1 << 24  # elementary steps of one step of the search: some tenths of a second
 
 
 def maximal_cliques(near: Words) -> list[int] | None:
