@@ -43,6 +43,7 @@ FILES = [
     "imputer",
     "cp",
     "front_door",
+    "roles",
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.
 APART = ["scale", "scale_dask", "scale_spark"]

@@ -44,6 +44,9 @@ class Entry:
         iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
     prepares : bool
         Whether it prepares tables for models instead of being one: it learns at a glance, and has no report.
+    checked : mapping
+        Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
+        such tables.
     """
 
     home: str
@@ -51,9 +54,11 @@ class Entry:
     small: Mapping[str, Any] = field(default_factory=dict)
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
     prepares: bool = False
+    checked: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
+_ONES: Mapping[str, Any] = {"binarize": 0.0}
 
 _CODERS: tuple[tuple[Mapping[str, Any], str], ...] = (
     ({"strength": 0.1}, "dense sparse nan"),
@@ -101,6 +106,8 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
     "SimplexTopics": Entry("unweave.explain", table="counts"),
+    "BooleanFactorization": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "RoleMiner": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
     "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
     "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
     "CURE": Entry("unweave.group", warm=(({}, "dense"),)),
