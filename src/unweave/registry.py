@@ -78,6 +78,7 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
     "SimplexTopics": Entry("unweave.explain", table="counts"),
+    "MultiAssignmentClustering": Entry("unweave.explain", table="zeros and ones", small={"n_init": 1}),
     "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
     "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
     "CURE": Entry("unweave.group", warm=(({}, "dense"),)),

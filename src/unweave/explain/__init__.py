@@ -9,6 +9,7 @@ from unweave.explain.parts.nmf import NMF
 from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
+from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 from unweave.explain.search.lsa import LSA
 from unweave.explain.text.in_blocks import TextBlocks
 from unweave.explain.text.table import TextTable
@@ -28,4 +29,5 @@ __all__ = [
     "LDA",
     "PLSA",
     "SimplexTopics",
+    "MultiAssignmentClustering",
 ]
