@@ -126,6 +126,7 @@ OTHERS: dict[str, str | None] = {
     "coreset": "unweave.group",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
+    "judge_roles": "unweave.explain",
     "TextBlocks": "unweave.explain",
     "quantize": "unweave.group",
     "load": "unweave.persist",

@@ -9,6 +9,7 @@ from unweave.explain.parts.nmf import NMF
 from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
+from unweave.explain.roles.judge import judge_roles
 from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 from unweave.explain.search.lsa import LSA
 from unweave.explain.text.in_blocks import TextBlocks
@@ -30,4 +31,5 @@ __all__ = [
     "PLSA",
     "SimplexTopics",
     "MultiAssignmentClustering",
+    "judge_roles",
 ]

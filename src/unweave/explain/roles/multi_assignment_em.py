@@ -103,8 +103,8 @@ def grouped(cells: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
     found = Cells(
         np.packbits(ones[:, kept], axis=1),
         None if seen is None else np.packbits(seen[:, kept], axis=1),
-        np.bincount(of_user, cells.users),
-        np.bincount(of_permission, cells.permissions),
+        np.bincount(of_user, cells.users).astype(np.float64),
+        np.bincount(of_permission, cells.permissions).astype(np.float64),
     )
     return found, of_user, of_permission
 
