@@ -1,4 +1,4 @@
-"""Judge roles by five criteria: what they rebuild, how many, whether the true ones, new users, and if they come back."""
+"""Judge roles by five criteria: what they rebuild, how many, whether the true ones, new users, stability."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave import parallel
 from unweave.data.arguments import number, row_weights, whole
 from unweave.data.named import NamedTable
-from unweave.data.table import joined_blocks
+from unweave.data.table import joined_blocks, refuse_blocks
 from unweave.explain.roles.multi_assignment_em import (
     MOST_SETS,
     Annealed,
@@ -252,6 +252,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
     def _opened(self, X) -> Cells:
         """Read a new table."""
         check_is_fitted(self)
+        refuse_blocks(self, X, new=True)
         return self._cells(reopen_table(self, X, self.missing, self._learned))
 
     def _over(self, cells: Cells, answer) -> list:
