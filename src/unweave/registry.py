@@ -42,15 +42,20 @@ class Entry:
     warm : tuple of (parameters, tables)
         What `unweave warmup` fits, so that every kernel is compiled: parameters beyond three components and three
         iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
+    checked : mapping
+        Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
+        such tables.
     """
 
     home: str
     table: str = "numbers"
     small: Mapping[str, Any] = field(default_factory=dict)
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    checked: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
+_ONES: Mapping[str, Any] = {"binarize": 0.0}
 
 ESTIMATORS: dict[str, Entry] = {
     "Factorization": Entry(
@@ -78,7 +83,9 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
     "SimplexTopics": Entry("unweave.explain", table="counts"),
-    "MultiAssignmentClustering": Entry("unweave.explain", table="zeros and ones", small={"n_init": 1}),
+    "BooleanFactorization": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "RoleMiner": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "MultiAssignmentClustering": Entry("unweave.explain", table="zeros and ones", small={"n_init": 1}, checked=_ONES),
     "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
     "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
     "CURE": Entry("unweave.group", warm=(({}, "dense"),)),

@@ -14,11 +14,13 @@ from unweave import parallel
 from unweave.data.arguments import number, row_weights, whole
 from unweave.data.named import NamedTable
 from unweave.data.table import joined_blocks, refuse_blocks
+from unweave.explain.roles.access import read_access
 from unweave.explain.roles.multi_assignment_em import (
     MOST_SETS,
     Annealed,
     Cells,
     MixtureNoise,
+    cells_of,
     count_sets,
     grouped,
     levels,
@@ -30,13 +32,11 @@ from unweave.explain.roles.multi_assignment_em import (
 from unweave.factorization.model import Model
 from unweave.factorization.run import Run, fitting
 from unweave.group.mixtures.base import best_start
-from unweave.objectives import Objective
-from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.select.auto import chooses
 from unweave.solve.plan import Plan
 
-_NUMBERS = 1 << 21  # numbers of a table that is read, and of a posterior, at once
+_NUMBERS = 1 << 21  # numbers of a posterior at once
 _ROWS, _MOST, _FOLDS, _STARTS = 2000, 64, 3, 2  # of a search for the number of roles
 
 
@@ -66,7 +66,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
         Number of roles. "auto" takes the number under which users that were left out are most likely.
     max_roles : int or "auto", default="auto"
         The most roles of a user. "auto" is 3, fewer where that would give more than 5000 sets of roles.
-    binarize : float or None, default=0.0
+    binarize : float or None, default=None
         Entries above it are ones and all others zeros; None refuses a table of anything else.
     n_init : int, default=3
         Starts, of which the most likely answer is taken.
@@ -117,7 +117,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
         n_components=5,
         *,
         max_roles="auto",
-        binarize=0.0,
+        binarize=None,
         n_init=3,
         missing=None,
         max_iter=200,
@@ -154,17 +154,17 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
             Weights of the users.
         """
         with fitting(self):
-            objective, self._learned = open_table(self, X, self.missing, "squared")
-            weights = row_weights(sample_weight, objective.shape[0])
+            access = read_access(self, X, self.missing, reset=True)
+            weights = row_weights(sample_weight, access.shape[0])
             k, starts = self._number(), whole(self.n_init, "n_init", 1)
             self.role_sets_ = role_sets(k, self._size(k))
-            run = Run(self, objective, weights)
-            cells = self._cells(objective, weights)
+            run = Run(self, access.ones, access.holes, weights)
+            cells = cells_of(access, weights)
             counted = cells if weights is None else _with_weight(cells)
             few, _, of_permission = grouped(counted)
             model = MixtureNoise(few, self.role_sets_.astype(np.float64))
             em = Annealed(model.expect, model.maximise, model.first, tol=number(self.tol, "tol"))
-            plan = self._plan(objective.shape, few.shape, starts)
+            plan = self._plan(access.shape, few.shape, starts)
             state = run.through(em, plan, best_start(em, starts, run.loop, run.rng))
             self._publish(state, of_permission)
             L, self.assignments_ = self._weighed(cells)
@@ -186,22 +186,6 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
             )
         return most
 
-    def _cells(self, objective: Objective, weights: NDArray | None = None) -> Cells:
-        """Read a table as bits."""
-        n, m = objective.shape
-        threshold = None if self.binarize is None else number(self.binarize, "binarize", -np.inf)
-        ones, known = [], []
-        for start, stop in parallel.chunks(n, max(1, _NUMBERS // m)):
-            values, seen = objective.dense_rows(start, stop)
-            if threshold is None and not ((values == 0) | (values == 1) | (False if seen is None else seen == 0)).all():
-                raise ValueError("X must hold zeros and ones only; pass binarize=0.5 (or another threshold)")
-            above = values > (0.5 if threshold is None else threshold)
-            ones.append(np.packbits(above if seen is None else above & (seen > 0), axis=1))
-            if seen is not None:
-                known.append(np.packbits(seen > 0, axis=1))
-        users = np.ones(n) if weights is None else weights
-        return Cells(np.concatenate(ones), np.concatenate(known) if known else None, users, np.ones(m))
-
     def _plan(self, shape: tuple[int, int], few: tuple[int, int], starts: int) -> Plan:
         """Say in words how the fit is done."""
         k = self.role_sets_.shape[1]
@@ -210,8 +194,6 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
             f"{few[0]:,} users and {few[1]:,} permissions differ from all others",
             f"the best of {starts} starts" if starts > 1 else "one start",
         ]
-        if self.binarize is not None:
-            reasons.append(f"entries above {self.binarize:g} count as ones")
         told = f"{shape[0]}×{shape[1]} table of zeros and ones, {k} roles, noise in the cells"
         return Plan(told, "EM with deterministic annealing", "", "", "users far apart", reasons)
 
@@ -253,7 +235,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
         """Read a new table."""
         check_is_fitted(self)
         refuse_blocks(self, X, new=True)
-        return self._cells(reopen_table(self, X, self.missing, self._learned))
+        return cells_of(read_access(self, X, self.missing, reset=False))
 
     def _over(self, cells: Cells, answer) -> list:
         """Ask ``answer(X, seen, G, logs)`` of some users at a time: their cells, posteriors and log-likelihoods."""
@@ -347,8 +329,8 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
     def _check_loaded(self, looked_at: bool) -> None:
         """Check that the parts of a file fit together."""
         Z, sets = self.components_, self.role_sets_
-        if not isinstance(self._learned, Learned) or np.ndim(Z) != 2 or np.shape(self.roles_) != Z.shape:
-            raise ValueError("the roles, or what was learned of the columns, are missing")
+        if np.ndim(Z) != 2 or np.shape(self.roles_) != Z.shape:
+            raise ValueError("the roles are missing")
         if Z.shape != (self.n_components_, self.n_features_in_) or np.ndim(sets) != 2 or sets.shape[1] != len(Z):
             raise ValueError("the sets of roles do not fit the roles")
         if looked_at and not ((Z >= 0) & (Z <= 1)).all():

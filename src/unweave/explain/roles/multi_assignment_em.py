@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave import parallel
+from unweave.explain.roles.access import Access
 from unweave.group.mixtures.em import EM
 
 MOST_SETS = 5000  # sets of roles that are weighed for every user
@@ -86,6 +87,16 @@ class Cells:
 
 def _unpacked(bits: NDArray[np.uint8], m: int) -> NDArray[np.float64]:
     return np.unpackbits(bits, axis=1, count=m).astype(np.float64)
+
+
+def cells_of(access: Access, weights: NDArray[np.float64] | None = None) -> Cells:
+    """Pack a table of grants, some users at a time."""
+    n, m = access.shape
+    spans = list(parallel.chunks(n, max(1, 8 * _NUMBERS // m)))
+    ones = [np.packbits(access.ones[a:b].toarray() > 0, axis=1) for a, b in spans]
+    holes = access.holes
+    seen = None if holes is None else np.concatenate([np.packbits(holes[a:b].toarray() == 0, axis=1) for a, b in spans])
+    return Cells(np.concatenate(ones), seen, np.ones(n) if weights is None else weights, np.ones(m))
 
 
 def grouped(cells: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
