@@ -12,7 +12,8 @@ from unweave.data.atomic import system_words
 # Every file that a job may leave in its folder.
 RESULTS = (
     "model.unweave", "report.html", "codes.csv", "components.csv", "groups.csv", "completed.csv", "uncertainty.csv",
-    "topics.csv", "topics.html", "predictions.csv", "recommendations.csv",
+    "topics.csv", "topics.html", "predictions.csv", "recommendations.csv", "roles.csv", "roles.html", "assignments.csv",
+    "exceptions.csv", "changes.csv",
 )  # fmt: skip
 
 

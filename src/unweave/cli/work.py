@@ -13,7 +13,7 @@ import numpy as np
 
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, TEXT, TITLES, WORK, WORKERS, Settings
+from unweave.cli.options import READING, ROLES, TEXT, TITLES, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -42,6 +42,7 @@ class Job:
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
     also: Callable[[Job], dict[str, Any]] | None = None  # more to say, and for the JSON, once the model is fitted
+    answered: Callable[[Job], Answer] | None = None  # another answer than the usual, once the model is fitted
     fit_with: dict[str, Any] = field(default_factory=dict)  # what `fit` gets beside the table
     kept: dict[str, Any] = field(default_factory=dict)  # what is saved with the model for `transform`
     closing: list[str] = field(default_factory=list)  # what is said last
@@ -233,6 +234,8 @@ def fit(job: Job) -> tuple[float, bool]:
 
 def answer_of(job: Job) -> Answer:
     """Return what the model has found."""
+    if job.answered is not None:
+        return job.answered(job)
     from unweave.report.answer import answer
 
     return answer(job.model, job.ready, job.recipe)
@@ -278,14 +281,14 @@ def n_rows(table: NamedTable) -> int:
     return table.shape[0] if table.whole is None else table.whole.n_rows
 
 
-_NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
+_NOT_TYPED = ("as_json", "quiet", "checkpoint", "force", "files")
 
 
 def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WORK | TITLES | WORKERS:
+    for name in WORK | TITLES | WORKERS | ROLES:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue
@@ -295,5 +298,5 @@ def command_line(settings: Settings) -> str:
             words.append("--lines" if value else "--no-lines")
         else:
             option = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            words += [option, ",".join(value) if isinstance(value, list) else str(value)]
+            words += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)

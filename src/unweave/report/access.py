@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
 from unweave.report.numbers import counted
+from unweave.report.view import View
 
-_FITS = 0.5  # F of an attribute and a role from which on the role is named after it
+# A role is named after an attribute if their F is so large, so many of its users have it, and so many more than of all.
+_FITS, _PURE, _TELLS = 0.6, 0.75, 0.25
 _LONG = 40  # letters of a permission in a name
 _COMMON = 3  # letters that permissions must share at least to name a role
 
@@ -76,6 +79,11 @@ class Access:
         """Suggest a name for every role."""
         return suggested_names(self)
 
+    @cached_property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How many users have each value of each attribute."""
+        return {name: Counter(values) for name, values in self.attributes.items()}
+
     def members(self, role: int) -> NDArray[np.intp]:
         """Return the users of a role."""
         return np.flatnonzero(self._columns[:, [role]].toarray().ravel())
@@ -91,10 +99,14 @@ class Access:
         return own[np.lexsort((own, often[own]))]
 
 
-def look_at_access(model: Any, table: NamedTable, attributes: Mapping[str, Sequence[str]] | None = None) -> Access:
-    """See a fitted model of roles, and the table it was fitted to, as access."""
+def look_at_access(
+    model: Any, table: NamedTable | View | None, attributes: Mapping[str, Sequence[str]] | None = None
+) -> Access:
+    """See a model of roles and the table it was fitted to as access; without one users have what roles grant."""
     roles, assignments = bits_of(model.roles_), bits_of(model.assignments_)
     n, m = assignments.shape[0], roles.shape[1]
+    if table is None or table.X is None or np.shape(table.X) != (n, m):
+        table = NamedTable(bits_of(assignments.astype(np.int32) @ roles.astype(np.int32)))
     values = table.X
     if sp.issparse(values):
         has = bits_of(values)
@@ -126,10 +138,7 @@ def attribute_fits(access: Access, role: int) -> list[tuple[str, str, float, flo
     inside = access.members(role)
     found = []
     for name, values in access.attributes.items():
-        among: dict[str, int] = {}
-        for i in inside:
-            if values[i]:
-                among[values[i]] = among.get(values[i], 0) + 1
+        among = Counter(values[i] for i in inside if values[i])
         if not among:
             continue
         value = max(among, key=lambda v: (2 * among[v] / (len(inside) + _count(access, name, v)), v))
@@ -139,21 +148,32 @@ def attribute_fits(access: Access, role: int) -> list[tuple[str, str, float, flo
 
 
 def _count(access: Access, name: str, value: str) -> int:
-    return sum(1 for one in access.attributes[name] if one == value)
+    return access.counts[name][value]
 
 
 def suggested_names(access: Access) -> list[str]:
     """Name roles after the attributes that their users share, else after what their permissions have in common."""
+    k = access.roles.shape[0]
+    by_users = [" ".join(value for _, value, *_ in _telling(access, role)[:2]) for role in range(k)]
+    often = Counter(by_users)
     found = []
-    for role in range(access.roles.shape[0]):
-        fits = [one for one in attribute_fits(access, role) if one[4] >= _FITS]
-        found.append(" ".join(value for _, value, *_ in fits[:2]) or _by_permissions(access, role))
-    often: dict[str, int] = {}
-    out = []
-    for name in found:
-        often[name] = often.get(name, 0) + 1
-        out.append(name if often[name] == 1 else f"{name} ({often[name]})")
-    return out
+    for role, name in enumerate(by_users):
+        what = _by_permissions(access, role)
+        found.append(name if name and often[name] == 1 else f"{name}: {what}" if name else what)
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(found):
+        seen[name] += 1
+        found[i] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return found
+
+
+def _telling(access: Access, role: int) -> list[tuple[str, str, float, float, float]]:
+    """Return the attributes that tell the users of a role from others: most have it, and it is no matter of course."""
+    n = len(access.users)
+    return [
+        one for one in attribute_fits(access, role)
+        if one[4] >= _FITS and one[2] >= _PURE and one[2] - _count(access, *one[:2]) / n >= _TELLS
+    ]  # fmt: skip
 
 
 def _by_permissions(access: Access, role: int) -> str:
@@ -207,11 +227,11 @@ def overlaps(access: Access) -> list[tuple[int, int, int]]:
 def role_rows(access: Access) -> list[dict[str, Any]]:
     """List the roles, those that most users have first."""
     found, rows = overlaps(access), []
-    for number, role in enumerate(access.order, 1):
+    for role in access.order:
         other, shared, both = found[role]
         fits = attribute_fits(access, int(role))
         rows.append({
-            "role": number, "name": access.names[role], "users": int(access.sizes[role]),
+            "role": int(role) + 1, "name": access.names[role], "users": int(access.sizes[role]),
             "permissions": int(access.widths[role]),
             "lists": [access.permissions[j] for j in access.permissions_of(int(role))],
             "attributes": [{"name": a, "value": v, "share": s, "of_all": o} for a, v, s, o, _ in fits],
@@ -221,10 +241,8 @@ def role_rows(access: Access) -> list[dict[str, Any]]:
 
 
 def numbers_of_roles(access: Access) -> NDArray[np.intp]:
-    """Number every role as :func:`role_rows` does, from 1."""
-    out = np.empty(len(access.order), dtype=np.intp)
-    out[access.order] = np.arange(1, len(access.order) + 1)
-    return out
+    """Number roles as the model does, from 1."""
+    return np.arange(1, len(access.sizes) + 1)
 
 
 def roles_frame(access: Access):
@@ -304,3 +322,17 @@ def changes(access: Access) -> list[dict[str, Any]]:
 
 def _row(X: sp.csr_array, i: int) -> NDArray:
     return X.indices[X.indptr[i] : X.indptr[i + 1]]
+
+
+def changes_frame(access: Access):
+    """Make a frame of what would change: a line for each permission that a user would lose or gain."""
+    import polars
+
+    lines = [
+        (one["user"], change, permission)
+        for one in changes(access)
+        for change in ("loses", "gains")
+        for permission in one[change]
+    ]
+    names = ("user", "change", "permission")
+    return polars.DataFrame(lines, schema=dict.fromkeys(names, polars.String), orient="row")

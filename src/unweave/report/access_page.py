@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.report.access import Access, bits_of, changes, numbers_of_roles, role_rows
+from unweave.report.access import Access, bits_of, changes, role_rows
+from unweave.report.answers.roles import explained, headline
 from unweave.report.markup import Markup, join, label, tag
+from unweave.report.markup import lines as lines_of
 from unweave.report.numbers import counted, percent
 from unweave.report.page import document
 from unweave.report.panels import note, section
@@ -24,13 +26,17 @@ _ROLES, _PERMISSIONS, _USERS, _NAMES = 200, 12, 30, 6
 _COLOURS = np.array([[255, 255, 255], [0, 114, 178], [213, 94, 0], [230, 159, 0]], dtype=np.float64)
 
 
-def access_facts(access: Access, *, source: str = "", model: str = "", certificate: str = "") -> dict[str, Any]:
-    """Collect what the page shows, as short texts, numbers and two pictures."""
+def access_facts(
+    access: Access, *, source: str = "", model: str = "", lines: Sequence[str] = (), code: str = ""
+) -> dict[str, Any]:
+    """Collect what the page shows, as short texts, numbers and two pictures; `lines` are said beside what is known of
+    any roles, and `code` is the Python that gives the same."""
     change, rows = changes(access), role_rows(access)
     users, permissions = _sorted(access)
     n, m = access.has.shape
     return {
-        "source": source, "model": model, "certificate": certificate, "users": n, "permissions": m,
+        "source": source, "model": model, "headline": headline(access), "lines": [*explained(access), *lines],
+        "code": code, "users": n, "permissions": m,
         "grants": int(access.has.nnz), "extra": int(access.extra.nnz), "added": int(access.added.nnz),
         "assigned": int(access.assignments.nnz), "contents": int(access.roles.nnz), "roles": len(rows),
         "shown": [{**row, "lists": row["lists"][:_PERMISSIONS]} for row in rows[:_ROLES]],
@@ -40,7 +46,6 @@ def access_facts(access: Access, *, source: str = "", model: str = "", certifica
              "n_loses": len(one["loses"]), "n_gains": len(one["gains"])}
             for one in change[:_USERS]
         ],
-        "lonely": int((access.sizes == 1).sum()),
         "before": _picture(access, np.arange(n), np.arange(m), plain=True),
         "after": _picture(access, users, permissions, plain=False),
     }  # fmt: skip
@@ -48,8 +53,9 @@ def access_facts(access: Access, *, source: str = "", model: str = "", certifica
 
 def _sorted(access: Access) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Order users by their roles, and permissions by the first role that has them."""
-    number = numbers_of_roles(access)
-    k = len(number)
+    k = len(access.order)
+    place = np.empty(k, dtype=np.intp)
+    place[access.order] = np.arange(k)
     Z = access.assignments[:, access.order]
     first = np.full(Z.shape[0], k, dtype=np.intp)
     some = np.diff(Z.indptr) > 0
@@ -60,7 +66,7 @@ def _sorted(access: Access) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     users = np.lexsort((np.arange(len(first)), -np.diff(access.has.indptr), last, first))
     at = sp.coo_array(access.roles)
     of_permission = np.full(access.roles.shape[1], k, dtype=np.intp)
-    np.minimum.at(of_permission, at.col, number[at.row] - 1)
+    np.minimum.at(of_permission, at.col, place[at.row])
     often = np.asarray(access.has.sum(axis=0)).ravel()
     return users, np.lexsort((-often, of_permission))
 
@@ -98,40 +104,12 @@ def render_access(facts: Mapping[str, Any]) -> str:
     header = tag(
         "header",
         tag("p", f"Roles by {facts['model']}{source}", class_="kicker"),
-        tag("h1", headline(facts)),
-        *(tag("p", line, class_="lede") for line in ledes(facts)),
+        tag("h1", facts["headline"]),
+        *(tag("p", line, class_="lede") for line in facts["lines"]),
         tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in strip), class_="strip"),
     )
-    body = [header, _pictures(facts), _roles(facts), _exceptions(facts), _change(facts)]
-    return document(headline(facts), [part for part in body if part is not None], "", _STYLE)
-
-
-def headline(facts: Mapping[str, Any]) -> str:
-    """Say what was found in one line."""
-    return (
-        f"{counted(facts['roles'], 'role')} for {counted(facts['users'], 'user')} and "
-        f"{counted(facts['permissions'], 'permission')}"
-    )
-
-
-def ledes(facts: Mapping[str, Any]) -> list[str]:
-    """Say in sentences how much the roles explain, and how much shorter they are."""
-    grants, extra, added = facts["grants"], facts["extra"], facts["added"]
-    lines = [
-        f"{counted(facts['assigned'], 'assignment')} of roles and {counted(facts['contents'], 'permission')} in roles "
-        f"stand for {counted(grants, 'grant')}."
-    ]
-    if not extra and not added:
-        lines.append("Every grant is explained, and nobody would get anything new.")
-    else:
-        lines.append(
-            f"{counted(extra, 'grant')} ({percent(extra / max(grants, 1))}) {'is' if extra == 1 else 'are'} explained "
-            f"by no role; roles would add {whole(added)}."
-        )
-    if facts["lonely"]:
-        is_ = "role has a single user" if facts["lonely"] == 1 else "roles have a single user each"
-        lines.append(f"{whole(facts['lonely'])} {is_}: look at them first.")
-    return [*lines, *([facts["certificate"]] if facts["certificate"] else [])]
+    body = [header, _pictures(facts), _roles(facts), _exceptions(facts), _change(facts), _code(facts)]
+    return document(facts["headline"], [part for part in body if part is not None], "", _STYLE)
 
 
 def _pictures(facts: Mapping[str, Any]) -> Markup:
@@ -220,6 +198,10 @@ def _change(facts: Mapping[str, Any]) -> Markup:
     )
     words += f" The first {len(lines)} are shown; changes.csv has all." if more else ""
     return section(title, note(words), _table(("user", "gets roles", "would lose", "would gain"), lines))
+
+
+def _code(facts: Mapping[str, Any]) -> Markup | None:
+    return section("The same in Python", tag("pre", tag("code", lines_of(facts["code"])))) if facts["code"] else None
 
 
 _STYLE = Markup(
