@@ -245,18 +245,8 @@ def grow_role(columns, left, u, p, open_, apart, most, items, who, counts, place
 
 
 @kernel
-def strike(left, items, who, places):
-    """Forget the cells that a role covers."""
-    count = list_ones(who, places)
-    for i in range(count):
-        for w in range(left.shape[1]):
-            left[places[i], w] &= ~items[w]
-    return count
-
-
-@kernel
-def needed(roles, codes, r, need, others):
-    """Mark in `need` what users of role r get from none of their other roles."""
+def needed(roles, codes, r, marked, need, others):
+    """Mark in `need` what users of role r get from none of their other roles, of the cells that are `marked`."""
     k, width = roles.shape
     for i in range(codes.shape[0]):
         if codes[i, r] == 0:
@@ -268,7 +258,7 @@ def needed(roles, codes, r, need, others):
                 for w in range(width):
                     others[w] |= roles[s, w]
         for w in range(width):
-            need[w] |= roles[r, w] & ~others[w]
+            need[w] |= roles[r, w] & ~others[w] & marked[i, w]
 
 
 @kernel
@@ -336,3 +326,86 @@ def fit_role(
             if worth[column_kinds[i]] > 0.0:
                 seed_items[i >> 6] |= ONE << np.uint64(i & 63)
     return best
+
+
+@kernel
+def grow_concept(rows, free, copies, left, columns, holders, items, trial, best_items, places, others):
+    """Grow a formal concept: the permission next by which it covers most of `free`, as long as it covers more.
+
+    `rows` are kinds of users with `copies`, `left` counts what is free in each, `columns` are kinds of permissions as
+    bits over the kinds of users. Writes who holds the concept's permissions to `holders` and these to `items`; returns
+    how much of `free` it covers (Belohlavek and Vychodil's greedy).
+    """
+    width, height, best = rows.shape[1], columns.shape[1], 0
+    while True:
+        chosen = -1
+        for j in range(columns.shape[0]):
+            bound = 0
+            for w in range(height):
+                others[w] = holders[w] & columns[j, w]
+            count = list_ones(others, places)
+            for i in range(count):
+                bound += copies[places[i]] * left[places[i]]
+            if bound <= best:
+                continue
+            for w in range(width):
+                trial[w] = ~ZERO
+            for i in range(count):
+                for w in range(width):
+                    trial[w] &= rows[places[i], w]
+            score = 0
+            for i in range(count):
+                a = places[i]
+                for w in range(width):
+                    score += copies[a] * count_ones(free[a, w] & trial[w])
+            if score > best:
+                best, chosen = score, j
+                for w in range(width):
+                    best_items[w] = trial[w]
+        if chosen < 0:
+            return best
+        for w in range(width):
+            items[w] = best_items[w]
+        for w in range(height):
+            holders[w] &= columns[chosen, w]
+
+
+@kernel
+def weigh_range(ones, zeros, copies, roles, missed, extra, most_extra, gains, start, stop):
+    """What each of some roles gains if all rows for whom it pays get it."""
+    for r in range(start, stop):
+        total = 0.0
+        for i in range(ones.shape[0]):
+            good, bad = 0, 0
+            for w in range(ones.shape[1]):
+                good += count_ones(ones[i, w] & roles[r, w])
+                bad += count_ones(zeros[i, w] & roles[r, w])
+            worth = missed * good - extra * bad
+            if worth > 0.0 and bad <= most_extra:
+                total += copies[i] * worth
+        gains[r] = total
+
+
+@kernel
+def grow_cover(rows, columns, left, cells, at, apart, most, roles, items, open_, who, counts, places, others):
+    """Grow roles about the cells that are left, in the order of `cells` from `at` on, until `roles` is full.
+
+    What a role covers is struck from `left`. Returns how many roles there are and where to go on.
+    """
+    found = 0
+    while at < cells.shape[0] and found < roles.shape[0]:
+        u, p = cells[at, 0], cells[at, 1]
+        at += 1
+        if (left[u, p >> 6] >> np.uint64(p & 63)) & ONE == ZERO:
+            continue
+        for w in range(rows.shape[1]):
+            open_[w] = rows[u, w]
+        grow_role(columns, left, u, p, open_, apart, most, items, who, counts, places, others)
+        count = list_ones(who, places)
+        for i in range(count):
+            for w in range(rows.shape[1]):
+                left[places[i], w] &= ~items[w]
+        for w in range(rows.shape[1]):
+            roles[found, w] = items[w]
+        found += 1
+    return found, at

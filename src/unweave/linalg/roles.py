@@ -102,10 +102,12 @@ def search_covers(near: Words, state: dict, least: int, budget: int) -> None:
     graph.cover_rounds(near, *arrays, *scratch, np.int64(least), np.int64(budget))
 
 
-def needed_items(roles: Words, codes: NDArray[np.uint8], r: int) -> Words:
-    """The permissions of role r that somebody who has it gets from no other of their roles, as one row of bits."""
+def needed_items(roles: Words, codes: NDArray[np.uint8], r: int, marked: Words) -> Words:
+    """The permissions of role r that somebody who has it gets from no other of their roles.
+
+    One row of bits; only cells that are `marked` count."""
     need, others = np.zeros(roles.shape[1], np.uint64), np.empty(roles.shape[1], np.uint64)
-    kernels.needed(roles, codes, np.int64(r), need, others)
+    kernels.needed(roles, codes, np.int64(r), marked, need, others)
     return need
 
 
@@ -125,3 +127,45 @@ def fit_one_role(rows, columns, items: Words, prices) -> tuple[Words, Words, flo
 
 
 _TURNS = 20  # of one role between users and permissions; most settle after three
+
+
+def best_concept(rows: Words, free: Words, copies: NDArray, columns: Words) -> tuple[Words, int]:
+    """The permissions of a formal concept that covers much of `free`, and how much; `columns` are over kinds of rows."""
+    left = ones_in_rows(free)
+    height, width = columns.shape[1], rows.shape[1]
+    holders = np.full(height, ~np.uint64(0))
+    items, trial, best = (np.zeros(width, np.uint64) for _ in range(3))
+    places, others = np.empty(64 * height, np.int64), np.empty(height, np.uint64)
+    gain = kernels.grow_concept(rows, free, copies, left, columns, holders, items, trial, best, places, others)
+    return items, int(gain)
+
+
+def gains_of_roles(side, roles: Words, prices) -> NDArray[np.float64]:
+    """What each of some roles gains on a side of a table, given to whom it pays for."""
+    gains = np.empty(len(roles))
+
+    def task(start: int, stop: int) -> None:
+        weights = float(prices.missed), float(prices.extra), prices.most_extra
+        kernels.weigh_range(side.ones, side.zeros, side.copies, roles, *weights, gains, start, stop)
+
+    run(task, len(roles), max(1, _WORK // max(1, side.ones.size)))
+    return gains
+
+
+def cover_greedily(
+    rows: Words, columns: Words, left: Words, cells: NDArray[np.int64], apart: Words, most: int
+) -> Words:
+    """Roles grown about the cells that are marked in `left`, in that order, until all are covered; `left` is emptied.
+
+    `apart` marks permissions that may not go together (no rows: all may), `most` is how many a role may have (0: any).
+    """
+    width, height = rows.shape[1], columns.shape[1]
+    words = (np.empty(size, np.uint64) for size in (width, width, height))
+    size = 64 * max(width, height)
+    scratch = *words, np.zeros(len(rows), np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    parts, at = [np.zeros((0, width), np.uint64)], 0
+    while at < len(cells):
+        roles = np.empty((64, width), np.uint64)
+        found, at = kernels.grow_cover(rows, columns, left, cells, np.int64(at), apart, np.int64(most), roles, *scratch)
+        parts.append(roles[:found])
+    return np.vstack(parts)

@@ -9,7 +9,7 @@ from unweave.explain.roles.access import as_table
 from unweave.explain.roles.base import RoleModel
 from unweave.explain.roles.improve import Improve
 from unweave.explain.roles.sides import Prices, Sides
-from unweave.explain.roles.starts import seeded
+from unweave.explain.roles.starts import STARTS
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.bits import unpack
 from unweave.linalg.roles import codes_of_rows
@@ -64,12 +64,17 @@ class BooleanFactorization(RoleModel):
             run = Run(self, access.ones, access.holes)
             k = self._number()
             sides = Sides(access, self._prices())
-            users, roles = seeded(sides, k, run.rng)
+            users, roles = self._start()(sides, k, run.rng)
             plan = Plan(f"{access.shape[0]}×{access.shape[1]} table of zeros and ones", "local search", "", "", "")
             state = run.through(Improve(sides, users, roles, k), plan)
             self._publish(access, state["roles"])
             run.close(state["cost"])
         return self
+
+    def _start(self):
+        if not isinstance(self.method, str) or self.method not in STARTS:
+            raise ValueError(f"method={self.method!r} is not known; use one of {', '.join(STARTS)}")
+        return STARTS[self.method]
 
     def _prices(self) -> Prices:
         return Prices(number(self.missed, "missed"), number(self.extra, "extra"), bool(self.exact))

@@ -15,10 +15,21 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.explain.roles.access import Access
-from unweave.linalg.bits import Words, distinct, ones_in_rows, pack, sorted_csr, transpose, unpack_sparse
+from unweave.linalg.bits import (
+    Words,
+    distinct,
+    ones_in_rows,
+    pack,
+    pack_bits,
+    sorted_csr,
+    transpose,
+    unpack,
+    unpack_sparse,
+)
 from unweave.linalg.roles import Reduction
 
 BUDGET = 20_000_000_000  # words that the reduction may look at: some ten seconds
+_LOOKED_AT = 20_000  # cells from which pairwise apart ones are chosen
 
 
 @dataclass(frozen=True)
@@ -45,11 +56,11 @@ class Merged:
         return pack(sorted_csr(unpack_sparse(roles, len(self.items))[:, self.item_kinds]))
 
 
-def merge(access: Access) -> Merged:
-    """One row for users who hold the same, one column for permissions that the same users hold."""
+def merge(access: Access, *, items_too: bool = True) -> Merged:
+    """One row for users who hold the same, one column for permissions that the same users hold (if these may merge)."""
     users, user_kinds = distinct(access.granted)
     columns = transpose(access.granted[users], access.shape[1])
-    items, item_kinds = distinct(columns)
+    items, item_kinds = distinct(columns) if items_too else (np.arange(len(columns)),) * 2
     columns = np.ascontiguousarray(columns[items])
     return Merged(users, items, user_kinds, item_kinds, transpose(columns, len(users)), columns)
 
@@ -71,19 +82,45 @@ class Core:
     def n_forced(self) -> int:
         return self.reduction.n_roles
 
-    def roles(self, groups: NDArray[np.uint8]) -> Words:
-        """Roles of permissions (kinds) as bits: those that must be, and one for each column of `groups`, which says
-        which cells it covers.
+    def roles(self, own: NDArray[np.int64]) -> Words:
+        """Roles of permissions (kinds) as bits: those that must be, and those that `own` says of which every cell is.
 
         Dropped cells follow the cell that covers for them: what comes together fits into one role.
         """
-        own = groups.argmax(axis=1) if groups.size else np.zeros(0, np.int64)
         numbers = self.reduction.groups(self.n_forced + own)
         items = unpack_sparse(self.merged.rows, self.merged.shape[1]).indices
-        k = self.n_forced + (groups.shape[1] if groups.size else 0)
+        k = int(numbers.max(initial=-1)) + 1
         table = sp.csr_array((np.ones(len(items), np.uint8), (numbers, items)), shape=(k, self.merged.shape[1]))
         table.sum_duplicates()
         return pack(table)
+
+    def first_role(self, roles: Words) -> NDArray[np.int64]:
+        """The first of some roles (bits over kinds of permissions) that covers each cell of the core."""
+        own = np.full(len(self.cells), -1)
+        open_ = np.arange(len(self.cells))
+        holders = holders_of(self.merged, roles)
+        for r in range(len(roles)):
+            u, p = self.cells[open_].T
+            inside = _bit(holders[r], u) & _bit(roles[r], p)
+            own[open_[inside]] = r
+            open_ = open_[~inside]
+        return own
+
+    def apart(self) -> int:
+        """How many of the loneliest cells greedily chosen are pairwise apart: no two fit into one role."""
+        rows, chosen = self.merged.rows, np.zeros((0, 2), np.int64)
+        held, holders = ones_in_rows(rows), ones_in_rows(self.merged.columns)
+        order = np.argsort(held[self.cells[:, 0]] * holders[self.cells[:, 1]], kind="stable")
+        for u, p in self.cells[order[:_LOOKED_AT]]:
+            fits = _bit(rows[u], chosen[:, 1]) & (rows[chosen[:, 0], p >> 6] >> np.uint64(p & 63) & np.uint64(1) > 0)
+            if not fits.any():
+                chosen = np.vstack([chosen, [[u, p]]])
+        return len(chosen)
+
+
+def _bit(words: Words, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether bits of one row are set."""
+    return (words[places >> 6] >> (places & 63).astype(np.uint64) & np.uint64(1)) > 0
 
 
 def reduce(merged: Merged, budget: int = BUDGET) -> Core:
@@ -103,3 +140,19 @@ def cells_of(merged: Merged, left: Words) -> NDArray[np.int64]:
     """The cells that are marked in `left`, row after row."""
     coo = unpack_sparse(left, merged.shape[1]).tocoo()
     return np.ascontiguousarray(np.column_stack([coo.row, coo.col]).astype(np.int64))
+
+
+def holders_of(merged: Merged, roles: Words) -> Words:
+    """Who holds all that a role holds (kinds of users as bits), role by role."""
+    full = pack_bits(np.ones((1, len(merged.users)), np.uint8))[0]
+    lists = (np.flatnonzero(row) for row in unpack(roles, len(merged.items)))
+    found = [np.bitwise_and.reduce(merged.columns[items], axis=0) if len(items) else full for items in lists]
+    return np.array(found, dtype=np.uint64).reshape(len(roles), merged.columns.shape[1])
+
+
+def closed(merged: Merged, roles: Words) -> Words:
+    """Roles with everything that all hold who could have them."""
+    found = roles.copy()
+    for r, users in enumerate(unpack(holders_of(merged, roles), len(merged.users))):
+        found[r] = np.bitwise_and.reduce(merged.rows[users > 0], axis=0) if users.any() else roles[r]
+    return found

@@ -144,7 +144,16 @@ class SearchedCover(Scheme):
         return {"groups": np.ascontiguousarray(unpack(best, len(self.near)).T), "least": state["least"]}
 
 
-def scheme_for(near: Words) -> Scheme:
-    """The exact method where all maximal cliques can be listed, else the search."""
-    cliques = maximal_cliques(near)
-    return SearchedCover(near) if cliques is None else ExactCover(cliques, len(near))
+class Settled(Scheme):
+    """Nothing is left to decide."""
+
+    ending = "the reduction left nothing to decide"
+
+    def adapt(self, loop):
+        return loop.once()
+
+    def begin(self, rng=None):
+        return {"groups": np.zeros((0, 0), np.uint8), "least": 0}
+
+    def step(self, state):
+        return state, 0.0

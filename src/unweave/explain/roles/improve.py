@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.explain.roles.sides import Sides
+from unweave.explain.roles.sides import Prices, Sides
 from unweave.linalg.bits import Words, ones_in_rows
 from unweave.solve.scheme import Scheme, State
 
@@ -28,11 +28,11 @@ def alternate(sides: Sides, users: Words, roles: Words, rounds: int = 20) -> tup
     return users, roles, cost
 
 
-def grown(sides: Sides, users: Words, roles: Words, k: int, rng) -> tuple[Words, Words]:
-    """Add the best role that is met from some rows with much left to cover, until there are k or none gains."""
+def grown(sides: Sides, users: Words, roles: Words, k: int, rng, prices: Prices | None = None) -> tuple[Words, Words]:
+    """Add the best role that is met from some rows with much left to cover, until there are k or none gains; at `prices` of its own."""
     while len(roles) < k:
         free = sides.free(users, roles)
-        new_users, new_items, gain = sides.best_role(free, _seeds(free[0].ones, rng))
+        new_users, new_items, gain = sides.best_role(free, _seeds(free[0].ones, rng), prices)
         if gain <= 0:
             break
         users, roles = np.vstack([users, new_users]), np.vstack([roles, new_items])
@@ -55,6 +55,7 @@ class Improve(Scheme):
 
     def __init__(self, sides: Sides, users: Words, roles: Words, k: int):
         self.sides, self.k, self.first = sides, k, (users, roles)
+        self.careful = replace(sides.prices, exact=True)
 
     def adapt(self, loop):
         return replace(loop, tol=None, ending="the steps allowed are done")
@@ -69,8 +70,8 @@ class Improve(Scheme):
         users, roles = grown(self.sides, state["users"], state["roles"], self.k, rng)
         users, roles, cost = alternate(self.sides, users, roles)
         for r in np.argsort(role_values(self.sides, users, roles), kind="stable"):
-            for others in (_one(r), _with_twin(roles, r)):
-                found = self._replaced(users, roles, others, rng)
+            for gone, prices in ((_one(r), None), (_one(r), self.careful), (_with_twin(roles, r), None)):
+                found = self._replaced(users, roles, gone, rng, prices)
                 if found[2] < cost:
                     users, roles, cost = found
                     break
@@ -80,7 +81,7 @@ class Improve(Scheme):
     def settled(self, state):
         return state["stale"] >= _PATIENCE or state["cost"] <= 0
 
-    def _replaced(self, users: Words, roles: Words, gone: list[int], rng) -> tuple[Words, Words, float]:
+    def _replaced(self, users: Words, roles: Words, gone: list[int], rng, prices) -> tuple[Words, Words, float]:
         """Drop some roles (two make room for their union), grow others in their place, and settle."""
         kept = np.delete(np.arange(len(roles)), gone)
         union = np.bitwise_or.reduce(roles[gone], axis=0)
@@ -89,7 +90,7 @@ class Improve(Scheme):
             joined = self.sides.best_role(self.sides.free(users, roles), union[None])
             if joined[2] > 0:
                 users, roles = np.vstack([users, joined[0]]), np.vstack([roles, joined[1]])
-        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng))
+        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices))
 
 
 def role_values(sides: Sides, users: Words, roles: Words) -> NDArray[np.float64]:

@@ -100,11 +100,14 @@ class Sides:
         missed, extra = self.errors(users, roles)
         return self.prices.missed * missed + self.prices.extra * extra
 
-    def best_role(self, free: tuple[Side, Side], seeds: Words) -> tuple[Words, Words, float]:
+    def best_role(
+        self, free: tuple[Side, Side], seeds: Words, prices: Prices | None = None
+    ) -> tuple[Words, Words, float]:
         """The best role met from any seed (rows of permissions), on what is free: users, permissions, and its gain."""
+        prices = self.prices if prices is None else prices
         best: tuple[Words, Words, float] = np.zeros(self.columns.ones.shape[1], np.uint64), seeds[0] * np.uint64(0), 0.0
         for seed in seeds:
-            users, items, gain = fit_one_role(*free, seed, self.prices)
+            users, items, gain = fit_one_role(*free, seed, prices)
             if gain > best[2]:
                 best = users, items, gain
         return best

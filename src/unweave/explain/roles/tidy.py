@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.linalg.bits import Words, ones_in_rows
+from unweave.explain.roles.limits import Limits
+from unweave.linalg.bits import Words, ones_in_rows, pack_bits, unpack
 from unweave.linalg.roles import codes_of_rows, needed_items
 
 _ROUNDS = 5
@@ -27,7 +28,7 @@ def tidied(granted: Words, denied: Words, roles: Words, copies: NDArray[np.int64
     for _ in range(_ROUNDS):
         roles = roles.copy()
         for r in np.argsort(-ones_in_rows(roles), kind="stable"):
-            roles[r] = needed_items(roles, codes, int(r))
+            roles[r] = needed_items(roles, codes, int(r), granted)
         roles = roles[ones_in_rows(roles) > 0]
         codes = assigned(granted, denied, roles)
         count = edges(roles, codes, copies)
@@ -40,3 +41,23 @@ def tidied(granted: Words, denied: Words, roles: Words, copies: NDArray[np.int64
 def edges(roles: Words, codes: NDArray[np.uint8], copies: NDArray[np.int64]) -> int:
     """|UA| + |PA|: assignments of roles to users and of permissions to roles."""
     return int((codes.sum(axis=1, dtype=np.int64) * copies).sum() + ones_in_rows(roles).sum())
+
+
+def personal(granted: Words, denied: Words, roles: Words, limits: Limits) -> Words:
+    """Add roles for users who cannot be covered by as many roles as one may have: each gets one of all they hold.
+
+    Where roles may not hold all that, the user gets as many as that takes.
+    """
+    codes = assigned(granted, denied, roles, limits.most_roles)
+    more = []
+    for u, row in enumerate(granted):
+        have = np.bitwise_or.reduce(roles[codes[u] > 0], axis=0) if codes[u].any() else np.zeros_like(row)
+        if (row & ~have).any():
+            items = np.flatnonzero(unpack(row[None], 64 * len(row))[0])
+            table = np.zeros((len(parts := limits.parts(items)), 64 * len(row)), np.uint8)
+            for r, part in enumerate(parts):
+                table[r, part] = 1
+            more.append(pack_bits(table))
+    found = np.vstack([roles, *more])
+    used = assigned(granted, denied, found, limits.most_roles).any(axis=0)
+    return found[used]
