@@ -58,9 +58,10 @@ class Settings:
     ignore: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     noise: bool = False
-    roles_per_user: int | None = None
-    permissions_per_role: int | None = None
-    apart: Path | None = None
+    max_roles_per_user: int | None = None
+    max_permissions_per_role: int | None = None
+    separated: Path | None = None
+    max_roles: int | None = None
     attributes: Path | None = None
     diff: bool = False
     memory: int | None = None
@@ -274,9 +275,12 @@ ROLES: Parameters = {
     "noise": _option(
         bool, False, "Some grants are accidents: roles by a model of noise, exceptions ranked by surprise.", "--noise"
     ),
-    "roles_per_user": _option(int | None, None, "The most roles of a user.", metavar="N", min=1),
-    "permissions_per_role": _option(int | None, None, "The most permissions of a role.", metavar="N", min=1),
-    "apart": _option(
+    "max_roles_per_user": _option(int | None, None, "The most roles of a user.", metavar="N", min=1),
+    "max_permissions_per_role": _option(int | None, None, "The most permissions of a role.", metavar="N", min=1),
+    "max_roles": _option(
+        int | None, None, "The most roles; what so many cannot grant is left over.", metavar="N", min=1
+    ),
+    "separated": _option(
         Path | None, None, "CSV file of pairs of permissions that must never be in one role.", metavar="FILE"
     ),
     "attributes": _option(

@@ -162,12 +162,11 @@ def _model(settings: Settings, table: NamedTable) -> tuple[Any, str]:
     import unweave
 
     given: dict[str, Any] = {}
-    if settings.roles_per_user is not None:
-        given["roles_per_user"] = settings.roles_per_user
-    if settings.permissions_per_role is not None:
-        given["permissions_per_role"] = settings.permissions_per_role
-    if settings.apart is not None:
-        given["apart"] = _pairs_apart(settings.apart, table)
+    for name in ("max_roles", "max_roles_per_user", "max_permissions_per_role"):
+        if getattr(settings, name) is not None:
+            given[name] = getattr(settings, name)
+    if settings.separated is not None:
+        given["separated"] = _pairs_apart(settings.separated, table)
     if settings.noise:
         kind, first = "MultiAssignmentClustering", [asked_count(settings, table, max(table.shape))]
     elif settings.k == "auto":

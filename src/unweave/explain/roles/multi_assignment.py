@@ -64,7 +64,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
     ----------
     n_components : int or "auto", default=5
         Number of roles. "auto" takes the number under which users that were left out are most likely.
-    roles_per_user : int or "auto", default="auto"
+    max_roles_per_user : int or "auto", default="auto"
         The most roles of a user. "auto" is 3, fewer where that would give more than 5000 sets of roles.
     binarize : float or None, default=None
         Entries above it are ones and all others zeros; None refuses a table of anything else.
@@ -116,7 +116,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
         self,
         n_components=5,
         *,
-        roles_per_user="auto",
+        max_roles_per_user="auto",
         binarize=None,
         n_init=3,
         missing=None,
@@ -128,7 +128,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
         verbose=False,
     ):
         self.n_components = n_components
-        self.roles_per_user = roles_per_user
+        self.max_roles_per_user = max_roles_per_user
         self.binarize = binarize
         self.n_init = n_init
         self.missing = missing
@@ -174,15 +174,17 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _size(self, k: int) -> int:
         """Return how many roles a user has at most."""
-        if isinstance(self.roles_per_user, str):
-            if self.roles_per_user != "auto":
-                raise ValueError(f"roles_per_user must be a whole number or 'auto', got {self.roles_per_user!r}")
+        if isinstance(self.max_roles_per_user, str):
+            if self.max_roles_per_user != "auto":
+                raise ValueError(
+                    f"max_roles_per_user must be a whole number or 'auto', got {self.max_roles_per_user!r}"
+                )
             return usual_size(k)
-        most = min(whole(self.roles_per_user, "roles_per_user", 1), k)
+        most = min(whole(self.max_roles_per_user, "max_roles_per_user", 1), k)
         if most > 1 and count_sets(k, most) > MOST_SETS:
             raise ValueError(
-                f"roles_per_user={most} of {k} roles make {count_sets(k, most):,} sets to weigh for every user, more than "
-                f"{MOST_SETS:,}: give roles_per_user={usual_size(k)} or fewer n_components"
+                f"max_roles_per_user={most} of {k} roles make {count_sets(k, most):,} sets to weigh for every user, more than "
+                f"{MOST_SETS:,}: give max_roles_per_user={usual_size(k)} or fewer n_components"
             )
         return most
 
