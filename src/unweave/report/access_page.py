@@ -22,8 +22,8 @@ from unweave.report.words import whole
 
 _SIDE = 640  # pixels of a picture at most
 _ROLES, _PERMISSIONS, _USERS, _NAMES = 200, 12, 30, 6
-# Nothing, granted by a role, not explained, would be added: Okabe and Ito's blue, vermillion and yellow.
-_COLOURS = np.array([[255, 255, 255], [0, 114, 178], [213, 94, 0], [230, 159, 0]], dtype=np.float64)
+# Nothing, granted by a role, not explained, would be added: Okabe and Ito's blue, vermillion and green.
+_COLOURS = np.array([[255, 255, 255], [0, 114, 178], [213, 94, 0], [0, 158, 115]], dtype=np.float64)
 
 
 def access_facts(
@@ -139,7 +139,10 @@ def _roles(facts: Mapping[str, Any]) -> Markup:
                  tag("td", whole(row["permissions"]))]  # fmt: skip
         if has_attributes:
             cells.append(tag("td", join([_attribute(one) for one in row["attributes"][:2]], ", ")))
-        cells += [tag("td", _list(row["lists"], row["permissions"])), tag("td", _overlap(row["overlaps"]))]
+        cells += [
+            tag("td", _list(row["lists"], row["permissions"]), class_="names-of"),
+            tag("td", _overlap(row["overlaps"])),
+        ]
         lines.append(tag("tr", *cells))
     more = facts["roles"] - len(facts["shown"])
     words = (
@@ -154,7 +157,7 @@ def _attribute(one: Mapping[str, Any]) -> Markup:
 
 def _list(names: list[str], count: int) -> Markup:
     more = f" … {count - len(names):,} more" if count > len(names) else ""
-    return join([join([tag("bdi", name) for name in names], ", "), more])
+    return join([join([tag("bdi", name) for name in names], " · "), more])
 
 
 def _overlap(found: Mapping[str, Any] | None) -> Markup | str:
@@ -207,7 +210,9 @@ def _code(facts: Mapping[str, Any]) -> Markup | None:
 _STYLE = Markup(
     """
 .sign{display:inline-block;width:22px;height:10px;border-radius:2px;margin:0 6px 0 14px}.sign.one{background:#0072b2}
-.sign.two{background:#d55e00}.sign.three{background:#e69f00}
+.sign.two{background:#d55e00}.sign.three{background:#009e73}
+.list th,.list td{overflow-wrap:normal;word-break:normal}.list td:last-child,.list .names-of{overflow-wrap:anywhere}
+.list thead th{width:auto;white-space:nowrap}.list .name{min-width:6rem}
 @media (prefers-color-scheme:dark){.sign{filter:invert(1) hue-rotate(180deg)}}
 """
 )
