@@ -93,7 +93,7 @@ def test_the_python_that_is_shown_gives_the_same_roles(here, capsys):
 
 
 def test_noise_gives_exceptions_and_what_would_change(here, capsys):
-    lines, people = pairs(60, [("u03", "crm-write"), ("u10", "prod-root")])
+    lines, _ = pairs(60, [("u03", "crm-write"), ("u10", "prod-root")])
     lines.remove(("u05", "vpn"))
     written("noisy.csv", ("user", "permission"), lines)
     found = answer(capsys, "noisy.csv", "--noise", "--roles", "3", "--out", "out")
