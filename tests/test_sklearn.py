@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on every public estimator, with its default parameters where these take any table of numbers."""
+"""scikit-learn's own checks on every public estimator, with its default parameters where these take any numbers."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -38,6 +38,7 @@ FILES = [
     "soft_impute",
     "imputer",
     "front_door",
+    "roles",
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.
 APART = ["scale", "scale_dask", "scale_spark"]

@@ -1,8 +1,8 @@
 """Cover the cells of an access table by the fewest roles, and find cells of which no two fit into one.
 
-Cells are the nodes of a graph in which neighbours fit into one role; a role covers a clique. `near` holds the neighbours
-of every cell as bits, itself included. Random numbers come from one word of state, so that a search that was saved goes
-on alike.
+Cells are the nodes of a graph in which neighbours fit into one role; a role covers a clique. `near` holds the
+neighbours of every cell as bits, itself included. Random numbers come from one word of state, so that a search that was
+saved goes on alike.
 """
 
 from __future__ import annotations

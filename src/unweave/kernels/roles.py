@@ -1,7 +1,7 @@
 """Reduce a table of who may do what to the cells that decide how many roles it takes, 64 permissions a word.
 
-A table is held twice, by rows (users) and by columns (permissions), as bits of 64-bit words. Two cells fit into one role
-if each user holds the other's permission too. `left` marks the cells that still have to be covered.
+A table is held twice, by rows (users) and by columns (permissions), as bits of 64-bit words. Two cells fit into one
+role if each user holds the other's permission too. `left` marks the cells that still have to be covered.
 """
 
 from __future__ import annotations
@@ -130,12 +130,12 @@ def inherit(parents, log, dropped, groups):
 
 
 @kernel
-def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once, twice, useful, start, stop):
+def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once, twice, useful, costs, start, stop):
     """Switch the roles of every row on and off, best first, as long as that lowers what the row costs.
 
     A row costs `missed` for each one that no role of it covers, `extra` for each zero that one does. Roles that cover
     more than `most_extra` zeros are not considered; a row gets `most` roles at most, where that is not 0. A role that
-    changes nothing is taken away. `codes` holds where to begin, and what comes of it.
+    changes nothing is taken away. `codes` holds where to begin, and what comes of it; `costs` what the rows then cost.
     """
     k, width = roles.shape
     for i in range(start, stop):
@@ -190,11 +190,16 @@ def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once,
                     for w in range(width):
                         twice[w] |= once[w] & roles[r, w]
                         once[w] |= roles[r, w]
+        good, bad = 0, 0
+        for w in range(width):
+            good += count_ones(ones[i, w] & ~once[w])
+            bad += count_ones(zeros[i, w] & once[w])
+        costs[i] = missed * good + extra * bad
 
 
 @kernel
 def grow_role(columns, left, u, p, open_, apart, most, items, who, counts, places, others):
-    """Grow a role about the cell (u, p): permissions of `open_` one by one, as long as it covers more cells that are left.
+    """Grow a role about the cell (u, p): permissions of `open_` one by one, as long as it covers more of what is left.
 
     `counts` holds zeros for every user, and is left so. Permissions that `apart` marks for one another do not go
     together (it has no rows where all do), and a role has `most` at most, where that is not 0. What is held by all who

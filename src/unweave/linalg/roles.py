@@ -22,20 +22,34 @@ def codes_of_rows(
 
     `prices` are those of a one that is missed and of a zero that is covered; `exact` allows none of the latter.
     """
+    codes = np.zeros((len(ones), len(roles)), dtype=np.uint8) if begin is None else begin.astype(np.uint8, copy=True)
+    _switch(ones, zeros, roles, prices, exact, most, codes)
+    return codes
+
+
+def cheapest_codes(ones: Words, zeros: Words, roles: Words, prices: tuple[float, float], *, exact: bool):
+    """The same from no role and from all of them, whichever ends cheaper, row by row."""
+    first, second = (np.full((len(ones), len(roles)), value, dtype=np.uint8) for value in (0, 1))
+    costs = [_switch(ones, zeros, roles, prices, exact, 0, codes) for codes in (first, second)]
+    better = costs[1] < costs[0]
+    first[better] = second[better]
+    return first
+
+
+def _switch(ones, zeros, roles, prices, exact, most, codes) -> NDArray[np.float64]:
+    """Switch roles of all rows in place; what each row costs in the end."""
     (n, width), k = ones.shape, len(roles)
-    codes = np.zeros((n, k), dtype=np.uint8) if begin is None else begin.astype(np.uint8, copy=True)
-    if not k:
-        return codes
+    costs = np.empty(n)
 
     def task(start: int, stop: int) -> None:
-        scratch = np.empty(width, np.uint64), np.empty(width, np.uint64), np.empty(k, np.int64)
+        scratch = np.empty(width, np.uint64), np.empty(width, np.uint64), np.empty(k + 1, np.int64), costs
         limits = (np.int64(0) if exact else ANY), np.int64(most)
         kernels.code_range(
             ones, zeros, roles, float(prices[0]), float(prices[1]), *limits, codes, *scratch, start, stop
         )
 
-    run(task, n, max(1, _WORK // (k * width)))
-    return codes
+    run(task, n, max(1, _WORK // ((k + 1) * width)))
+    return costs
 
 
 class Reduction:
@@ -130,7 +144,7 @@ _TURNS = 20  # of one role between users and permissions; most settle after thre
 
 
 def best_concept(rows: Words, free: Words, copies: NDArray, columns: Words) -> tuple[Words, int]:
-    """The permissions of a formal concept that covers much of `free`, and how much; `columns` are over kinds of rows."""
+    """The permissions of a formal concept that covers much of `free`, and how much; `columns` are bits over rows."""
     left = ones_in_rows(free)
     height, width = columns.shape[1], rows.shape[1]
     holders = np.full(height, ~np.uint64(0))

@@ -1,4 +1,4 @@
-"""Improve roles of a given number: rows and columns in turns, and roles exchanged one at a time, never for the worse."""
+"""Improve roles of a given number: rows and columns in turns, roles exchanged one at a time, never for the worse."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.explain.roles.sides import Prices, Sides
+from unweave.explain.roles.sides import Prices, Side, Sides
 from unweave.linalg.bits import Words, ones_in_rows
 from unweave.solve.scheme import Scheme, State
 
 _PATIENCE = 2  # sweeps without a gain
-_SEEDS = 24  # rows from which a new role is grown
+_ENDING = 20  # turns at the end, most of which are not needed
+_SEEDS = 24  # rows from which a new role is grown, at most,
+_LOOK = 1 << 26  # and words of the table that these look at in one turn
 
 
 def alternate(sides: Sides, users: Words, roles: Words, rounds: int = 20) -> tuple[Words, Words, float]:
@@ -29,18 +31,20 @@ def alternate(sides: Sides, users: Words, roles: Words, rounds: int = 20) -> tup
 
 
 def grown(sides: Sides, users: Words, roles: Words, k: int, rng, prices: Prices | None = None) -> tuple[Words, Words]:
-    """Add the best role that is met from some rows with much left to cover, until there are k or none gains; at `prices` of its own."""
+    """Add the best role that is met from some rows with much left to cover, until there are k or none gains."""
     while len(roles) < k:
         free = sides.free(users, roles)
-        new_users, new_items, gain = sides.best_role(free, _seeds(free[0].ones, rng), prices)
+        new_users, new_items, gain = sides.best_role(free, _seeds(free, rng), prices)
         if gain <= 0:
             break
         users, roles = np.vstack([users, new_users]), np.vstack([roles, new_items])
     return users, roles
 
 
-def _seeds(ones: Words, rng, size: int = _SEEDS) -> Words:
-    """Rows drawn by how much of them is left to cover."""
+def _seeds(free: tuple[Side, Side], rng) -> Words:
+    """Rows drawn by how much of them is left to cover; fewer of a table that takes long to look at."""
+    ones = free[0].ones
+    size = min(_SEEDS, max(2, _LOOK // (ones.size + free[1].ones.size)))
     weight = ones_in_rows(ones).astype(np.float64)
     if not weight.any():
         return ones[:1]
@@ -80,6 +84,20 @@ class Improve(Scheme):
 
     def settled(self, state):
         return state["stale"] >= _PATIENCE or state["cost"] <= 0
+
+    def finish(self, state):
+        """End with the half-step that finds the roles of new users, so that those of the table are what they get."""
+        roles = state["roles"][role_values(self.sides, state["users"], state["roles"]) > 0]
+        users = self.sides.users_anew(roles)
+        best = users, roles, self.sides.cost(users, roles)
+        for _ in range(_ENDING):
+            roles = self.sides.roles_of(users, roles)
+            users = self.sides.users_anew(roles)
+            cost = self.sides.cost(users, roles)
+            if cost >= best[2]:
+                break
+            best = users, roles, cost
+        return {**state, "users": best[0], "roles": best[1], "cost": best[2]}
 
     def _replaced(self, users: Words, roles: Words, gone: list[int], rng, prices) -> tuple[Words, Words, float]:
         """Drop some roles (two make room for their union), grow others in their place, and settle."""

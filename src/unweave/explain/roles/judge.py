@@ -131,7 +131,7 @@ def judge_roles(
     Frank, Buhmann and Basin (2010), On the definition of role mining. Frank, Streich, Basin and Buhmann (2012),
     Multi-assignment clustering for Boolean data.
     """
-    cells = _cells(X)
+    named, cells = _named(models), _cells(X)
     truth = None if planted is None else _planted(planted, cells.shape[1])
     share = number(given, "given")
     if not 0 < share < 1:
@@ -141,7 +141,7 @@ def judge_roles(
         raise ValueError(f"n_folds must be 0, or from 2 to the {len(cells)} users, got {folds}")
     seed = int(generator(random_state).integers(2**31))
     scores: dict[str, Scores] = {}
-    for name, model in _named(models).items():
+    for name, model in named.items():
         fitted = model if hasattr(model, "roles_") else clone(model).fit(cells)
         found: Scores = dict.fromkeys(MEASURES)
         found |= _rebuilt(fitted, cells)

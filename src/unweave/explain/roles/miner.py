@@ -23,7 +23,7 @@ from unweave.explain.roles.tidy import assigned, edges, personal, tidied
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.bits import Words, unpack
 from unweave.linalg.roles import near_cells
-from unweave.solve.certificate import Certificate, counted
+from unweave.solve.certificate import counted
 from unweave.solve.plan import Plan
 from unweave.solve.scheme import Scheme
 

@@ -1,4 +1,4 @@
-"""A table of zeros and ones seen from both sides, as bits without copies of rows and of columns: what fits roles to it."""
+"""A table of zeros and ones seen from both sides, as bits without copies of rows and columns: what fits roles to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unweave.explain.roles.access import Access
 from unweave.linalg.bits import Words, distinct, pack_bits, transpose
-from unweave.linalg.roles import ANY, codes_of_rows, fit_one_role
+from unweave.linalg.roles import ANY, cheapest_codes, codes_of_rows, fit_one_role
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,19 @@ class Sides:
 
     def __init__(self, access: Access, prices: Prices):
         self.shape, self.prices = access.shape, prices
-        n, m = access.shape
+        m = access.shape[1]
         self.rows = Side.of(access.granted, access.denied)
         self.columns = Side.of(transpose(access.granted, m), transpose(access.denied, m))
 
     def users_of(self, roles: Words, users: Words | None = None) -> Words:
         """Who has each role, at least cost; from `users` on, or from nobody."""
         return self._codes(self.rows, roles, users)
+
+    def users_anew(self, roles: Words) -> Words:
+        """Who has each role as new users would get it: whatever was found for them before does not count."""
+        prices = self.prices.missed, self.prices.extra
+        codes = cheapest_codes(self.rows.ones, self.rows.zeros, roles, prices, exact=self.prices.exact)
+        return pack_bits(codes[self.rows.kinds].T)
 
     def roles_of(self, users: Words, roles: Words | None = None) -> Words:
         """What each role holds, given who has it, at least cost."""

@@ -17,7 +17,8 @@ from unweave.solve.svd import truncated_svd
 
 Solution = tuple[Words, Words]  # who has each role, and what it holds
 THRESHOLDS = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the association matrix and of rounding that are tried
-MOST_COLUMNS = 4096  # kinds of columns whose association matrix is made (128 MB)
+MOST_COLUMNS = 4096  # kinds of columns whose rows of the association matrix are candidates, at most,
+_LOOK = 1 << 30  # and words of the table that all of these look at
 _TURNS = 50
 
 
@@ -42,10 +43,11 @@ def association(sides: Sides, k: int, rng=None) -> Solution:
 
 def _shares(sides: Sides) -> NDArray[np.float64]:
     """P(j' | j): of those who hold j, what share holds j'; a row for each kind of column, those most held if many."""
-    n, m = sides.shape
+    n = sides.shape[0]
     kinds = sides.columns.ones
-    if len(kinds) > MOST_COLUMNS:
-        kinds = kinds[np.sort(np.argsort(-ones_in_rows(kinds), kind="stable")[:MOST_COLUMNS])]
+    most = min(MOST_COLUMNS, max(64, _LOOK // sides.rows.ones.size))
+    if len(kinds) > most:
+        kinds = kinds[np.sort(np.argsort(-ones_in_rows(kinds), kind="stable")[:most])]
     some, every = (sp.csr_array(unpack(words, n)).astype(np.float64) for words in (kinds, sides.columns.ones))
     both = (some @ every.T).toarray()[:, sides.columns.kinds]
     return both / np.maximum(ones_in_rows(kinds), 1)[:, None]
@@ -107,7 +109,7 @@ def rounded_svd(sides: Sides, k: int, rng=None) -> Solution:
 def hamming_kmeans(sides: Sides, k: int, rng) -> Solution:
     """k-means under the Hamming distance: users are as many groups, and a role holds the median of its group.
 
-    A median ties where half of the group holds a permission: then it is held, which explains as much with fewer denials.
+    A median ties where half of the group holds a permission: then it is held, which costs as much with fewer denials.
     """
     side, m = sides.rows, sides.shape[1]
     ones, zeros = unpack(side.ones, m).astype(np.float64), unpack(side.zeros, m).astype(np.float64)
