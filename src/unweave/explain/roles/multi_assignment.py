@@ -163,7 +163,7 @@ class MultiAssignmentClustering(Model, ClassNamePrefixFeaturesOutMixin, Transfor
             counted = cells if weights is None else _with_weight(cells)
             few, _, of_permission = grouped(counted)
             model = MixtureNoise(few, self.role_sets_.astype(np.float64))
-            em = Annealed(model.expect, model.maximise, model.first, tol=number(self.tol, "tol"))
+            em = Annealed(model.expect, model.maximise, model.first, model.revive, tol=number(self.tol, "tol"))
             plan = self._plan(access.shape, few.shape, starts)
             state = run.through(em, plan, best_start(em, starts, run.loop, run.rng))
             self._publish(state, of_permission)

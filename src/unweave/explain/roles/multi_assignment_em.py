@@ -31,7 +31,11 @@ _SIZE = 3  # roles of a set, where so many sets are not too many
 _PRIOR = 0.01  # pseudo-counts of either side of every coin of a role
 _EDGE = 1e-9  # probabilities of coins end here
 _NOISE = (1e-6, 0.95)  # and so does the share of noise
+_COLD = 1.0  # where the objective is minus the log-likelihood
 _COOLING = 0.85
+# Coins of a role that begins anew: crisp, because a role that half fits lives on by being added, at little cost, to the
+# sets of users who have no use for it.
+_CRISP = (0.01, 0.999)
 _SWEEPS = 5  # steps of the maximisation with the same posterior: they cost little beside it
 _NUMBERS = 1 << 21  # numbers of a posterior that are in memory at once
 
@@ -210,7 +214,33 @@ class MixtureNoise:
             noise = float(np.clip((ones + zeros) / total, *_NOISE))
             rate = float(np.clip(ones / max(ones + zeros, 1e-300), _EDGE, 1 - _EDGE))
             parameters = {"beta": beta, "noise": noise, "rate": rate}
-        return {**parameters, "temperature": max(1.0, _COOLING * state["temperature"])}
+        return {**parameters, "temperature": max(_COLD, _COOLING * state["temperature"])}
+
+    def revive(self, state: dict, parameters: dict, trial: int) -> dict | None:
+        """Let a role that grants nothing, or that nobody has, begin anew with users who are explained badly.
+
+        None if there is no such role, or while it is hot. Other trials take other users.
+        """
+        if state["temperature"] > _COLD:
+            return None
+        beta, sets = parameters["beta"], self.sets
+        have = sets.T @ (state["held"] + state["lacking"]).max(axis=1)
+        idle = np.flatnonzero((beta.min(axis=1) >= 0.5) | (have < 0.5))
+        if not len(idle):
+            return None
+        found = levels(sets, parameters)
+
+        def some(start: int, stop: int) -> NDArray[np.float64]:
+            X, seen = self.cells.rows(slice(start, stop))
+            L = log_likelihoods(X, seen, found, self.cells.permissions)
+            return -self.cells.users[start:stop] * L.max(axis=1)
+
+        lost = np.concatenate(parallel.run(some, len(self.cells.ones), max(64, _NUMBERS // len(sets))))
+        worst = int(np.argsort(-lost, kind="stable")[min(trial, len(lost) - 1)])
+        X, _ = self.cells.rows(slice(worst, worst + 1))
+        beta = beta.copy()
+        beta[idle[0]] = np.where(X[0] > 0, *_CRISP)
+        return {**parameters, "beta": beta}
 
     def first(self, em: EM, rng: np.random.Generator | None, trial: int) -> dict:
         """Begin with roles that lean to users far apart, so hot that every set is still likely."""
@@ -243,13 +273,13 @@ class MixtureNoise:
 
 @dataclass(eq=False)
 class Annealed(EM):
-    """EM of which every step also lowers the temperature, until it is 1."""
+    """EM of which every step also lowers the temperature, until it is cold."""
 
     def step(self, state: dict) -> tuple[dict, float]:
         """Maximise, and expect anew at a lower temperature; where rounding forbids a step, only cool."""
         found, objective = super().step(state)
-        if found["temperature"] == state["temperature"] > 1:
-            cooler = {"temperature": max(1.0, _COOLING * state["temperature"])}
+        if found["temperature"] == state["temperature"] > _COLD:
+            cooler = {"temperature": max(_COLD, _COOLING * state["temperature"])}
             parameters = {name: state[name] for name in ("beta", "noise", "rate")}
             found = self._attempt(state, {**parameters, **cooler}) or found
             objective = -found["bound"]
@@ -257,4 +287,4 @@ class Annealed(EM):
 
     def settled(self, state: dict) -> bool:
         """Whether it is cold, and the last step raised the bound by no more than `tol`."""
-        return state["temperature"] == 1.0 and super().settled(state)
+        return state["temperature"] == _COLD and super().settled(state)
