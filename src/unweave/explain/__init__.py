@@ -10,6 +10,8 @@ from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
 from unweave.explain.roles import BooleanFactorization, RoleMiner
+from unweave.explain.roles.judge import judge_roles
+from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 from unweave.explain.search.lsa import LSA
 from unweave.explain.text.in_blocks import TextBlocks
 from unweave.explain.text.table import TextTable
@@ -31,4 +33,6 @@ __all__ = [
     "LDA",
     "PLSA",
     "SimplexTopics",
+    "MultiAssignmentClustering",
+    "judge_roles",
 ]
