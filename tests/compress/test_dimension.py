@@ -140,7 +140,7 @@ def test_range_and_null_space_are_what_they_say(shape):
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("shape", [(40, 12), (700, 400), (1300, 1200)])
+@pytest.mark.parametrize("shape", [(40, 12), (500, 510)])
 def test_errors_of_approximations_are_tails_of_the_spectrum(shape, storage):
     X = np.random.default_rng(0).normal(size=shape) * np.geomspace(1, 0.05, shape[1])
     s = np.linalg.svd(X, compute_uv=False)

@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.how_many import Rule, rule_of, to_be_fitted
-from unweave.compress.quality import NO_HOLES, certify_weighted, r2, r2_of
-from unweave.data.arguments import number, row_weights
+from unweave.compress.quality import certify_weighted, open_weighted, r2, r2_of
+from unweave.data.arguments import number
 from unweave.data.table import refuse_blocks
 from unweave.factorization.base import BaseFactorization, Coder
 from unweave.factorization.run import fitting
 from unweave.linalg.products import matmul
 from unweave.objectives import Objective
-from unweave.objectives.opening import open_table
 from unweave.parallel import run
 from unweave.penalties import Free
 from unweave.select.auto import chooses
-from unweave.solve.certificate import of_spectrum
+from unweave.solve.certificate import Certificate, of_spectrum
 from unweave.solve.closed import CentredSVD
 from unweave.solve.plan import Plan, describe, make_plan, spectral_words
 from unweave.solve.problem import Problem
@@ -124,11 +123,7 @@ class PCA(BaseFactorization):
 
     @chooses
     def _fit(self, X, weights=None):
-        objective, learned = open_table(self, X, self.missing, self._loss())
-        learned.weighted = weights is not None
-        if weights is not None and not objective.complete:
-            raise ValueError(NO_HOLES)
-        codes = self._fit_objective(objective, learned, row_weights(weights, objective.shape[0]))
+        codes = self._fit_objective(*open_weighted(self, X, weights))
         self._sums = None
         return codes
 
@@ -273,7 +268,7 @@ class PCA(BaseFactorization):
         """
         return r2(self, X, sample_weight)
 
-    def certify(self, X, *, sample_weight=None):
+    def certify(self, X, *, sample_weight=None) -> Certificate:
         """The best certificate there is on the table of the fit, whose weights are given again where it had some."""
         if sample_weight is None:
             check_is_fitted(self)

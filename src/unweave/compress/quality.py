@@ -1,17 +1,29 @@
-"""How much of a table fitted axes keep: R², and the certificate of a fit with weights, from one visit to the rows."""
+"""Tables whose rows have weights, and how much of them fitted axes keep: R² and a certificate, from one visit."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import row_weights
 from unweave.factorization.base import BaseFactorization
 from unweave.objectives import Objective
-from unweave.objectives.opening import reopen_table
+from unweave.objectives.opening import Learned, open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.solve.certificate import Certificate, of_spectrum
 from unweave.solve.closed import decompose
+
+NO_HOLES = "sample_weight needs every entry of X observed: fill those that are missing first (unweave.TableImputer)"
+
+
+def open_weighted(model: BaseFactorization, X, sample_weight) -> tuple[Objective, Learned, NDArray | None]:
+    """The objective of a training table, what reading it taught, and the weights of its rows."""
+    objective, learned = open_table(model, X, model.missing, model._loss())
+    learned.weighted = sample_weight is not None
+    if sample_weight is not None and not objective.complete:
+        raise ValueError(NO_HOLES)
+    return objective, learned, row_weights(sample_weight, objective.shape[0])
 
 
 def r2(model: BaseFactorization, X, sample_weight=None) -> float:
@@ -49,9 +61,6 @@ def _left_and_total(model: BaseFactorization, X, sample_weight) -> tuple[Objecti
         kept = None if weights is None else objective.kept_weights(weights)
         left, total = objective.total(_sums_of_rows, told, kept)
     return objective, float(left), float(total)
-
-
-NO_HOLES = "sample_weight needs every entry of X observed: fill those that are missing first (unweave.TableImputer)"
 
 
 def _sums_of_rows(rows: Objective, told: tuple, own: dict | None) -> tuple[tuple[float, float], None]:
