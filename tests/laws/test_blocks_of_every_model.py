@@ -18,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 # Models that the blocks of a table must not stop, and by what they may be fitted to blocks.
 FIT_BLOCKS = (
     "Factorization", "PCA", "TruncatedSVD", "NMF", "SemiNMF", "LSA", "LDA", "KMeans", "BFR", "CURE", "SoftClustering",
-    "GaussianMixture", "BernoulliMixture", "HiddenMarkov", "MatrixCompletion", "ImplicitALS",
+    "GaussianMixture", "BernoulliMixture", "HiddenMarkov", "MatrixCompletion", "ImplicitALS", "SparseCoder",
+    "DictionaryLearning",
 )  # fmt: skip
 _SEQUENCES = ("HiddenMarkov",)  # for it a list is a list of sequences, which blocks cannot be
 _NOT_ASKED = ("fit", "partial_fit", "add_documents", "decode", "imputations", "plot")
