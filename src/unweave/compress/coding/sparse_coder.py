@@ -84,7 +84,7 @@ class SparseCoder(BaseFactorization):
     Orthogonal matching pursuit. Chen, Donoho and Saunders (1998), Atomic decomposition by basis pursuit.
     """
 
-    solver, init, random_state = "auto", "auto", None  # what this model does not let its users choose
+    solver, init = "auto", "auto"  # what this model does not let its users choose
 
     def __init__(
         self,
