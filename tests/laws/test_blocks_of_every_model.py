@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 FIT_BLOCKS = (
     "Factorization", "PCA", "TruncatedSVD", "ICA", "LinearAutoencoder", "OrthonormalBasis", "NMF", "SemiNMF", "LSA",
     "LDA", "KMeans", "BFR", "CURE", "SoftClustering", "GaussianMixture", "BernoulliMixture", "HiddenMarkov",
-    "MatrixCompletion", "ImplicitALS",
+    "MatrixCompletion", "ImplicitALS", "SparseCoder", "DictionaryLearning",
 )  # fmt: skip
 _SEQUENCES = ("HiddenMarkov",)  # for it a list is a list of sequences, which blocks cannot be
 _NOT_ASKED = ("fit", "partial_fit", "add_documents", "decode", "imputations", "plot")

@@ -14,6 +14,7 @@ from unweave.solve import certificate as certify
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.start import choose_start, make_start
+from unweave.updates import ActiveSet
 
 SOLVERS = ("auto", "online", "batch", "ksvd")
 _PASSES = 64  # batches of a pass, of tables that are long enough
@@ -135,6 +136,10 @@ class DictionaryLearning(BaseFactorization):
         if solver == "alternating":
             plan, scheme, first = make_plan(objective, problem, "auto", self.init, rng)
             plan.reasons.append(why)
+            if self.n_nonzero is None and self.strength_:
+                # exact codes, however few the atoms: rough ones take twice the iterations
+                scheme.left = ActiveSet()
+                plan.codes = scheme.left.title
             return plan, scheme, first
         if self.init is not None and not isinstance(self.init, str):
             name, Z = "given", given_start(objective, problem, self.init)[1]

@@ -84,7 +84,7 @@ class SparseCoder(BaseFactorization):
     Orthogonal matching pursuit. Chen, Donoho and Saunders (1998), Atomic decomposition by basis pursuit.
     """
 
-    solver, init, random_state = "auto", "auto", None  # what this model does not let its users choose
+    solver, init = "auto", "auto"  # what this model does not let its users choose
 
     def __init__(
         self,
@@ -189,11 +189,11 @@ class SparseCoder(BaseFactorization):
         self._full_components = self._atoms
         self._publish(problem, self._atoms)
         self.objective_ = float(self.history_.objective[-1])
-        self.codes_, self.gaps_ = (None, None) if objective.in_blocks else (state["codes"], scheme.gaps)
-        self.reconstruction_err_ = float(np.sqrt(2 * scheme.loss))
-        self.certificate_ = scheme.certificate()
+        self.codes_, self.gaps_ = state.get("codes"), state.get("gaps")
+        self.reconstruction_err_ = float(np.sqrt(2 * state["loss"]))
+        self.certificate_ = scheme.certificate(state)
         if self.n_nonzero is None and self.radius is None:
-            warn_if_nothing_is_left(scheme.used > 0, self.strength_, objective, "an atom")
+            warn_if_nothing_is_left(state["used"] > 0, self.strength_, objective, "an atom")
         return self.codes_
 
     def _certify(self, X, weights=None):
@@ -203,8 +203,7 @@ class SparseCoder(BaseFactorization):
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned)
             scheme = Coding(objective, self._sentence, self._coder())
-            scheme.step({})
-            self.certificate_ = scheme.certificate()
+            self.certificate_ = scheme.certificate(scheme.step(scheme.begin())[0])
         return self.certificate_
 
     @property
@@ -237,13 +236,12 @@ def atoms_of(dictionary, n_columns: int, dtype) -> NDArray:
 
 
 class Coding(FactorScheme):
-    """The codes of all rows, once; with their losses and how far each can be from its best."""
+    """The codes of all rows, once; the state holds them with their losses and how far each can be from its best."""
 
     left = LeastSquares()
 
     def __init__(self, objective: Objective, problem: Problem, coder: Coder):
         self.objective, self.problem, self.coder = objective, problem, coder
-        self.loss, self.used, self.bound, self.gaps, self.scale = 0.0, 0, 0.0, None, 0.0
 
     def adapt(self, loop: Loop) -> Loop:
         return loop.once()
@@ -253,22 +251,19 @@ class Coding(FactorScheme):
 
     def step(self, state):
         if self.objective.in_blocks:
-            found = self.objective.total(_coded, (self.coder, self.problem))
-            codes = None
+            found, kept = self.objective.total(_coded, (self.coder, self.problem)), {}
         else:
             found, codes = _coded_here(self.objective, self.coder, self.problem)
-            self.gaps = found["gaps"][0] if found["convex"] else None
-        self.loss, self.used, self.scale = found["loss"], found["used"], found["scale"]
-        self.value = found["value"]
-        self.bound = found["bound"] if found["convex"] else None
-        return {**state, **({} if codes is None else {"codes": codes})}, self.value
+            kept = {"codes": codes} | ({"gaps": found["gaps"][0]} if found["convex"] else {})
+        facts = {name: found[name] for name in ("loss", "value", "used", "bound", "scale", "convex")}
+        return {**state, **facts, **kept}, found["value"]
 
-    def certificate(self) -> Certificate:
+    def certificate(self, state: dict) -> Certificate:
         """The duality gap, summed over rows; none where supports were chosen greedily."""
-        if self.bound is None:
-            return Certificate.none(self.value)
-        rounding = sum(self.objective.shape) * float(np.finfo(self.objective.dtype).eps) * self.scale
-        return bounded("duality", self.bound, self.value, self.scale, rounding=rounding)
+        if not state["convex"]:
+            return Certificate.none(state["value"])
+        rounding = sum(self.objective.shape) * float(np.finfo(self.objective.dtype).eps) * state["scale"]
+        return bounded("duality", state["bound"], state["value"], state["scale"], rounding=rounding)
 
 
 def _coded(rows: Objective, told: tuple[Coder, Problem], own: None) -> tuple[dict, None]:
