@@ -18,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 K = 3
 _TURNS = ("Factorization", "NMF", "SemiNMF", "SoftClustering")  # their way depends on where they begin
 _SEQUENCES = ("HiddenMarkov",)  # a list is a list of sequences
-_OWN_WAY = ("LDA",)  # few documents are drawn in memory, and swept in blocks
+# LDA draws few documents in memory and sweeps them in blocks; a linear autoencoder ends in any basis of its subspace.
+_OWN_WAY = ("LDA", "LinearAutoencoder")
 _SIGNLESS = ("ImplicitALS",)  # a factor and its code may change sign together
 
 

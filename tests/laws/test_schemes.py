@@ -118,6 +118,16 @@ def half(n: int, m: int):
 
 # Fits that come by schemes which the law of resuming does not meet.
 MORE = {
+    **{
+        f"sources by {solver}": (lambda solver=solver: unweave.ICA(solver=solver), lambda: counts(200, 4), {})
+        for solver in ("deflation", "likelihood", "ascent")
+    },
+    "sources of blocks": (lambda: unweave.ICA(), lambda: np.array_split(1.0 * counts(200, 4), 3), {}),
+    "network": (
+        lambda: unweave.LinearAutoencoder(solver="adam", batch_size=50, max_iter=5),
+        lambda: counts(200, 4),
+        {},
+    ),
     "batch": (lambda: unweave.LDA(3, inference="batch", max_iter=6), lambda: counts(30, 20), {}),
     "online": (lambda: unweave.LDA(3, inference="online", max_iter=4, batch_size=10), lambda: counts(30, 20), {}),
     "averaged draws": (lambda: unweave.LDA(20, max_iter=250), lambda: 1.0 * (counts(70, 200) > 4), {}),

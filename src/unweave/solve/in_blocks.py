@@ -288,7 +288,7 @@ class CurvedInBlocks(AheadInBlocks):
 def in_blocks(objective: Objective, problem: Problem, left: Update, right: Update, ahead: bool) -> InBlocks:
     """The scheme for a problem: one that looks ahead if `ahead`, or if the sums tell the second order of the loss."""
     plain = InBlocks(objective, problem, left, right)
-    if isinstance(plain.sums, Curves) and right.name == "multiplicative":
+    if isinstance(plain.sums, Curves) and right.multiplies:
         return CurvedInBlocks(objective, problem, left, right)
     return AheadInBlocks(objective, problem, left, right) if ahead else plain
 

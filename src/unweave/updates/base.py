@@ -91,6 +91,7 @@ class Update:
     looks_ahead : whether a fit that alternates it on both non-negative sides may extrapolate
     general : whether it can do every half-step, so that its refusal is the one to tell
     from_zero : whether it does best from zero where there is no former factor
+    multiplies : whether entries are multiplied by ratios of sums, which is safe, but slow beside second derivatives
     """
 
     name = ""
@@ -98,6 +99,7 @@ class Update:
     looks_ahead = False
     general = False
     from_zero = False
+    multiplies = False
 
     def fit_effort(self, objective: Objective) -> Effort:
         """Inner iterations within a fit: more where they are cheap against the product that set them up."""

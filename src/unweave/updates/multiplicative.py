@@ -24,6 +24,7 @@ class Multiplicative(Update):
 
     name = "multiplicative"
     title = "multiplicative updates"
+    multiplies = True
 
     def refuses(self, model, half):
         terms = half.terms

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -192,3 +194,11 @@ def test_bad_arguments_are_named(arguments, data, words):
 def test_auto_and_no_stream():
     assert ConvexNMF("auto").fit(table(60)).n_components_ >= 3
     assert not hasattr(ConvexNMF(), "partial_fit")
+
+
+def test_the_former_name_of_the_weights_warns_and_saved_models_have_the_new_one():
+    saved = unweave.load(Path(__file__).resolve().parents[2] / "persist" / "saved" / "ConvexNMF.unweave")
+    assert "mixing_" not in vars(saved)
+    np.testing.assert_allclose(saved.row_weights_.sum(axis=1), 1, atol=1e-5)
+    with pytest.warns(FutureWarning, match="row_weights_"):
+        assert saved.mixing_ is saved.row_weights_

@@ -215,7 +215,7 @@ class ICA(BaseFactorization):
         with single_blas():
             objective = reopen_table(self, X, None, self._learned)
             mean, forth = self.mean_.astype(np.float64), self.whitening_.astype(np.float64)
-            back = np.linalg.pinv(forth)
+            back = np.asarray(np.linalg.pinv(forth), dtype=np.float64)
             white, W = Whitening(mean, forth, back, 0.0), self.components_.astype(np.float64) @ back
             rows: Rows = WhitenedBlocks(objective, white) if objective.in_blocks else Whitened(white.of(objective))
             kind, _ = self._method()

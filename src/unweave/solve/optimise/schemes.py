@@ -109,7 +109,7 @@ class QuasiNewton(Scheme):
 
 
 def _better(new: State, old: State, promised: float) -> bool:
-    """Tell whether a step is worth taking; where values are alike to all digits, the gradient is a tenth shorter."""
+    """Tell whether a step is worth taking: where values are alike to all digits, if the gradient is a tenth shorter."""
     if new["value"] > old["value"] + promised:
         return False
     shorter = np.linalg.norm(new["gradient"]) < 0.9 * np.linalg.norm(old["gradient"])
