@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.storage import stored
+from unweave.data.storage import need_sound, stored
 from unweave.losses.base import Loss
 from unweave.penalties.base import Penalty
 from unweave.persist.registry import find_part
@@ -56,8 +56,7 @@ def _check_roles(model: Any, looked_at: bool) -> None:
     for name, shape in (("roles_", (k, m)), ("assignments_", (n, k))):
         table = getattr(model, name)
         _need(np.shape(table) == shape, f"{name} is not a table of the shape {shape}")
-        if sp.issparse(table):
-            table.check_format(full_check=True)
+        need_sound(table)
         values = stored(table)
         _need(values.dtype.kind in "iu", f"{name} does not hold whole numbers")
         _need(not looked_at or bool(np.isin(values, (0, 1)).all()), f"{name} holds more than zeros and ones")
