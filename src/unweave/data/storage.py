@@ -23,6 +23,12 @@ def stored(X) -> NDArray:
     return X.data if sp.issparse(X) else np.asarray(X)
 
 
+def need_sound(X) -> None:
+    """Raise if an index of a sparse table is out of range; an array is always sound."""
+    if sp.issparse(X):
+        sp.csr_array(X).check_format(full_check=True)
+
+
 def n_stored(X) -> int:
     """How many entries are written out."""
     return int(X.nnz) if sp.issparse(X) else int(np.size(X))

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 import unweave
 from tests.reference import roles as reference
 from unweave import RoleMiner
-from unweave.explain.roles.cover import SearchedCover, maximal_cliques
-from unweave.explain.roles.grow import GrownCover
+from unweave.explain.roles.cover import maximal_cliques
 from unweave.linalg.roles import near_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -50,24 +49,26 @@ def test_rows_and_columns_may_come_in_any_order_and_twice():
 
 
 def test_one_thread_and_two_give_the_same(two_threads):
-    X = (np.random.default_rng(0).random((60, 40)) < 0.5).astype(float)
-    one, two = two_threads(lambda: RoleMiner(max_iter=3).fit(X).roles_)
+    X = (np.random.default_rng(0).random((40, 16)) < 0.5).astype(float)
+    one, two = two_threads(lambda: RoleMiner(max_iter=1).fit(X).roles_)
     np.testing.assert_array_equal(one, two)
 
 
 def test_a_core_too_rich_for_lists_is_searched_and_too_large_is_grown(monkeypatch):
-    X = (np.random.default_rng(1).random((25, 20)) < 0.6).astype(float)
+    X = (np.random.default_rng(1).random((14, 12)) < 0.6).astype(float)
     exact = RoleMiner().fit(X)
     monkeypatch.setattr("unweave.explain.roles.miner.maximal_cliques", lambda near: None)
-    searched = RoleMiner(max_iter=5).fit(X)
+    searched = RoleMiner(max_iter=2).fit(X)
     monkeypatch.setattr("unweave.explain.roles.miner.MOST_CELLS", 0)
-    grown = RoleMiner(max_iter=5).fit(X)
-    assert "local search" in searched.plan_.solver and "greedily" in grown.plan_.solver
+    grown = RoleMiner(max_iter=2).fit(X)
+    assert (
+        "local search" in searched.plan_.solver
+        and exact.plan_.solver.endswith("bound")
+        and "greedily" in grown.plan_.solver
+    )
     for model in (exact, searched, grown):
         np.testing.assert_array_equal(granted(model), X)
         assert model.certificate_.lower_bound <= exact.objective_ <= model.objective_ <= 20
-    assert searched.objective_ <= exact.objective_ + 1
-    assert SearchedCover and GrownCover
 
 
 def test_maximal_cliques_of_a_path():

@@ -156,3 +156,11 @@ def closed(merged: Merged, roles: Words) -> Words:
     for r, users in enumerate(unpack(holders_of(merged, roles), len(merged.users))):
         found[r] = np.bitwise_and.reduce(merged.rows[users > 0], axis=0) if users.any() else roles[r]
     return found
+
+
+def plain_covers(merged: Merged) -> tuple[Words, Words]:
+    """A role for each kind of user, and one for each kind of permission: no cover needs more roles than the fewer."""
+    held = np.flatnonzero(ones_in_rows(merged.columns))
+    alone = np.zeros((len(held), merged.rows.shape[1]), np.uint64)
+    alone[np.arange(len(held)), held >> 6] = np.uint64(1) << (held & 63).astype(np.uint64)
+    return merged.rows[ones_in_rows(merged.rows) > 0], alone

@@ -15,9 +15,9 @@ from unweave.solve.scheme import Scheme, State
 
 MOST_CELLS = 8192  # of a core whose graph of cells is made (8 MB)
 MOST_CLIQUES = 20_000  # of a graph that are all listed
-_MOST_NODES = 200_000  # of the search for them
+_MOST_LOOKS = 2_000_000  # at nodes, in the search for them: about a second
 _NODES = 20_000  # of the branch and bound
-_STEP = 1 << 26  # elementary steps of one step of the search: some tenths of a second
+_STEP = 1 << 24  # elementary steps of one step of the search: some tenths of a second
 
 
 def maximal_cliques(near: Words) -> list[int] | None:
@@ -29,11 +29,11 @@ def maximal_cliques(near: Words) -> list[int] | None:
     around = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(near)]
     found: list[int] = []
     stack = [(0, (1 << n) - 1, 0)]
-    visited = 0
+    looks = 0
     while stack:
         clique, open_, closed = stack.pop()
-        visited += 1
-        if visited > _MOST_NODES or len(found) > MOST_CLIQUES:
+        looks += 1 + (open_ | closed).bit_count()
+        if looks > _MOST_LOOKS or len(found) > MOST_CLIQUES:
             return None
         if not open_:
             if not closed:

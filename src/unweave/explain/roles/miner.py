@@ -11,7 +11,7 @@ from unweave.data.arguments import whole
 from unweave.explain.roles.access import Access, as_table
 from unweave.explain.roles.base import RoleModel
 from unweave.explain.roles.candidates import MINERS
-from unweave.explain.roles.core import Core, closed, merge, reduce
+from unweave.explain.roles.core import Core, closed, merge, plain_covers, reduce
 from unweave.explain.roles.cover import MOST_CELLS, ExactCover, SearchedCover, Settled, maximal_cliques
 from unweave.explain.roles.edges import cover_by_candidates, fewest_edges
 from unweave.explain.roles.grow import GrownCover
@@ -175,7 +175,7 @@ class RoleMiner(RoleModel):
             least += int(state["least"])
         else:
             own, least = core.first_role(state["roles"]), least + core.apart()
-        roles = core.roles(own)
+        roles = min(core.roles(own), *plain_covers(core.merged), key=len)
         if self.candidates != "auto":
             roles = cover_by_candidates(core.merged, MINERS[self.candidates])
         if self.objective == "edges":
