@@ -64,8 +64,8 @@ def main() -> None:
                 errors[draw, m] = role_error(model.fit(X).roles_, roles)
                 spent[m] += time.process_time() - began
         wins = int((errors[:, 0] <= errors[:, 1:].min(axis=1)).sum())
-        means = "".join(f"{error:>18.4f}" for error in errors.mean(axis=0))
-        print(f"{noise:>5.0%}  {means}   {wins} of {draws}")
+        line = "".join(f"{error:>18.4f}" for error in errors.mean(axis=0))
+        print(f"{noise:>5.0%}  {line}   {wins} of {draws}")
         print("   s   " + "".join(f"{seconds / draws:>18.2f}" for seconds in spent), flush=True)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.storage import as_dense, stored
+from unweave.data.storage import as_dense
 from unweave.data.table import joined_blocks
 from unweave.explain.roles.access import MOST_DENSE, Access, read_access
 from unweave.factorization.model import Model
@@ -72,15 +72,6 @@ class RoleModel(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _as_float(self, codes, X):
         """Codes in the type of X, where that is float32, else float64."""
         return codes.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
-
-    def _check_loaded(self, looked_at: bool) -> None:
-        """Check that roles and assignments of a file fit together."""
-        n, k = self.n_features_in_, self.roles_.shape[0]
-        if self.roles_.ndim != 2 or self.roles_.shape[1] != n or self.assignments_.shape[1] != k:
-            raise ValueError("the roles do not fit the columns, or the assignments not the roles")
-        for part in (self.roles_, self.assignments_) if looked_at else ():
-            if not np.isin(stored(part), (0, 1)).all():
-                raise ValueError("roles and assignments must be zeros and ones")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -123,8 +123,8 @@ def judge_roles(
     >>> X = np.random.default_rng(0).integers(0, 2, (60, 3)) @ roles
     >>> verdict = unweave.judge_roles(unweave.MultiAssignmentClustering(3), X, planted=roles)
     >>> found = verdict.scores["MultiAssignmentClustering"]
-    >>> found["error"], found["roles"], found["role_error"], found["new_error"], found["stability"]
-    (0.0, 3, 0.0, 0.0, 1.0)
+    >>> found["error"], found["roles"], found["role_error"], found["stability"]
+    (0.0, 3, 0.0, 1.0)
 
     References
     ----------
