@@ -79,10 +79,10 @@ def test_commands_of_the_readme_leave_what_they_promise():
 
 
 @pytest.mark.slow
-def test_commands_of_the_documentation():
-    page = ROOT / "docs" / "command-line.md"
-    assert len(commands(page)) >= 10
-    run_commands(page)
+@pytest.mark.parametrize("page, least", [("command-line.md", 10), ("access.md", 6)])
+def test_commands_of_the_documentation(page, least):
+    assert len(commands(ROOT / "docs" / page)) >= least
+    run_commands(ROOT / "docs" / page)
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ from benchmarks.harness import Row
 # In the order of the printed table.
 FILES = [
     "pca",
+    "pca_stream",
+    "pca_sparse",
     "ica",
     "svd_sparse",
     "coding",
@@ -41,6 +43,7 @@ FILES = [
     "imputer",
     "cp",
     "front_door",
+    "roles",
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.
 APART = ["scale", "scale_dask", "scale_spark"]

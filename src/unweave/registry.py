@@ -42,15 +42,23 @@ class Entry:
     warm : tuple of (parameters, tables)
         What `unweave warmup` fits, so that every kernel is compiled: parameters beyond three components and three
         iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
+    prepares : bool
+        Whether it prepares tables for models instead of being one: it learns at a glance, and has no report.
+    checked : mapping
+        Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
+        such tables.
     """
 
     home: str
     table: str = "numbers"
     small: Mapping[str, Any] = field(default_factory=dict)
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    prepares: bool = False
+    checked: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
+_ONES: Mapping[str, Any] = {"binarize": 0.0}
 
 _CODERS: tuple[tuple[Mapping[str, Any], str], ...] = (
     ({"strength": 0.1}, "dense sparse nan"),
@@ -71,6 +79,9 @@ ESTIMATORS: dict[str, Entry] = {
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
     "OrthonormalBasis": Entry("unweave.compress", small={"keep": 3}),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
+    "SelectByVariance": Entry("unweave.compress", prepares=True),
+    "SelectByInformation": Entry("unweave.compress", prepares=True),
+    "SelectByPath": Entry("unweave.compress", prepares=True),
     "SparseCoder": Entry("unweave.compress", warm=_CODERS),
     "DictionaryLearning": Entry(
         "unweave.compress", warm=(({"strength": 0.1}, "dense sparse nan"), ({"n_nonzero": 2}, "dense"))
@@ -86,7 +97,7 @@ ESTIMATORS: dict[str, Entry] = {
     "ConvexNMF": Entry("unweave.explain", warm=(({}, "dense"),)),
     "OrthogonalNMF": Entry("unweave.explain"),
     "SymmetricNMF": Entry("unweave.explain", table="similarities", warm=(({}, "similar similar-sparse"),)),
-    "TextTable": Entry("unweave.explain", table="texts"),
+    "TextTable": Entry("unweave.explain", table="texts", prepares=True),
     "LSA": Entry("unweave.explain", warm=(({}, "dense sparse"),)),
     "LDA": Entry(
         "unweave.explain",
@@ -95,6 +106,9 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
     "SimplexTopics": Entry("unweave.explain", table="counts"),
+    "BooleanFactorization": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "RoleMiner": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "MultiAssignmentClustering": Entry("unweave.explain", table="zeros and ones", small={"n_init": 1}, checked=_ONES),
     "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
     "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
     "CURE": Entry("unweave.group", warm=(({}, "dense"),)),
@@ -146,10 +160,17 @@ OTHERS: dict[str, str | None] = {
     "features": "unweave.complete.ratings.features",
     "compare_bases": "unweave.compress",
     "split_ratings": "unweave.judge",
+    "intrinsic_dimension": "unweave.compress",
+    "distance_concentration": "unweave.compress",
+    "matrix_rank": "unweave.compress",
+    "range_basis": "unweave.compress",
+    "null_space": "unweave.compress",
+    "approximation_error": "unweave.compress",
     "coreset": "unweave.group",
     "minimise": "unweave.solve.optimise",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
+    "judge_roles": "unweave.explain",
     "TextBlocks": "unweave.explain",
     "quantize": "unweave.group",
     "load": "unweave.persist",

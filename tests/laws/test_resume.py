@@ -180,7 +180,7 @@ def test_it_does_not_go_on_from_other_data_parameters_or_generators(case, tmp_pa
 
 def changed(made):
     """The same model with one number that is another."""
-    numbers = ("n_components", "n_clusters", "strength", "step", "ridge", "keep")
+    numbers = ("n_components", "n_clusters", "strength", "step", "ridge", "keep", "max_roles")
     name = next(name for name in numbers if name in made.get_params())
     value = getattr(made, name)
     return made.set_params(

@@ -111,6 +111,11 @@ def in_blocks(X) -> list:
     return [sp.csr_array(block) for block in np.array_split(1.0 * X, 3)]
 
 
+def half(n: int, m: int):
+    """Zeros and ones, of each about half."""
+    return (np.random.default_rng(0).random((n, m)) < 0.5).astype(float)
+
+
 # Fits that come by schemes which the law of resuming does not meet.
 MORE = {
     "batch": (lambda: unweave.LDA(3, inference="batch", max_iter=6), lambda: counts(30, 20), {}),
@@ -155,6 +160,9 @@ MORE = {
         {},
     ),
     "items by items": (lambda: unweave.EASE(10.0), lambda: sp.csr_array(np.minimum(counts(40, 12), 1)), {}),
+    "roles under limits": (lambda: unweave.RoleMiner(max_permissions_per_role=2, max_iter=5), lambda: half(20, 12), {}),
+    "roles of a core": (lambda: unweave.RoleMiner(), lambda: half(12, 10), {}),
+    "roles of a rich core": (lambda: unweave.RoleMiner(max_iter=2), lambda: half(40, 30), {}),
     "how many": (lambda: Choosing(), lambda: far(60), {}),
     "which model": (lambda: Comparing(), lambda: far(60), {}),
 }

@@ -140,6 +140,12 @@ verb(
               "recommend clicks-recommend/model.unweave ann bob -n 5"],
 )  # fmt: skip
 verb(
+    "roles", options.ROLES, panel=JOBS,
+    summary="Roles out of who may do what: the fewest, or few in spite of noise.",
+    examples=["roles access.csv --attributes users.csv", "roles access.csv --noise",
+              "roles access.csv --roles 20 --out mined", "roles --diff may-roles june-roles"],
+)  # fmt: skip
+verb(
     "segment", options.ONE_FILE | options.PICTURE | options.FORCE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],

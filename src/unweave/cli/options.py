@@ -58,6 +58,13 @@ class Settings:
     columns: list[str] = field(default_factory=list)
     ignore: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
+    noise: bool = False
+    max_roles_per_user: int | None = None
+    max_permissions_per_role: int | None = None
+    separated: Path | None = None
+    max_roles: int | None = None
+    attributes: Path | None = None
+    diff: bool = False
     memory: int | None = None
     workers: int | None = None
     cluster: str = ""
@@ -263,6 +270,34 @@ FITTING: Parameters = {
 }  # fmt: skip
 WORK: Parameters = COUNT | FITTING | FORCE | READING | COLUMNS | SPEAKING
 TOPICS: Parameters = {name: option for name, option in WORK.items() if name != "scale"}
+ROLES: Parameters = {
+    "files": _argument(
+        list[Path], _REQUIRED, "Who may do what: lines of user,permission, or a table of 0 and 1. With --diff two "
+        "results, the old one and the new one.", "FILE",
+    ),
+    "k": _option(
+        str, "", "So many roles, which may err in some cells; 'auto' (with --noise) finds out. Unless given: the "
+        "fewest that grant exactly what is there.", "-k", "--roles", metavar="N|auto", callback=_count,
+    ),
+    "noise": _option(
+        bool, False, "Some grants are accidents: roles by a model of noise, exceptions ranked by surprise.", "--noise"
+    ),
+    "max_roles_per_user": _option(int | None, None, "The most roles of a user.", metavar="N", min=1),
+    "max_permissions_per_role": _option(int | None, None, "The most permissions of a role.", metavar="N", min=1),
+    "max_roles": _option(
+        int | None, None, "The most roles; what so many cannot grant is left over.", metavar="N", min=1
+    ),
+    "separated": _option(
+        Path | None, None, "CSV file of pairs of permissions that must never be in one role.", metavar="FILE"
+    ),
+    "attributes": _option(
+        Path | None, None, "CSV file about users (department, title, …), ids in its first column: names for roles.",
+        panel=_READ, metavar="FILE",
+    ),
+    "diff": _option(bool, False, "Compare two results of this command instead.", "--diff"),
+    **{name: option for name, option in FITTING.items() if name != "scale"},
+    **FORCE, **FILES, **SPEAKING,
+}  # fmt: skip
 WRITING: Parameters = {
     "out": _option(Path | None, None, "CSV file for the codes, '-' for stdout.", panel=_OUT, metavar="FILE")
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from unweave.report.answer import Answer
 
 _MOST_USERS, _USERS = 100_000, 4096  # listed in all, and at a time
-_TAKEN = {"component", "group", "topic"}  # names of the first column of components.csv
+_TAKEN = {"component", "group", "topic", "role"}  # names of the first column of components.csv
 
 
 def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[str], bool]:
@@ -145,6 +145,8 @@ def numbered_as(model) -> tuple[str, int]:
     """
     if hasattr(model, "topics_"):
         return "topic", 0
+    if hasattr(model, "roles_"):
+        return "role", 1
     return ("group" if hasattr(model, "labels_") else "component"), 1
 
 

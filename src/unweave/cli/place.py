@@ -12,8 +12,8 @@ from unweave.data.atomic import system_words
 # Every file that a job may leave in its folder.
 RESULTS = (
     "model.unweave", "report.html", "codes.csv", "components.csv", "groups.csv", "completed.csv", "uncertainty.csv",
-    "topics.csv", "topics.html", "predictions.csv", "recommendations.csv",
-    "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
+    "topics.csv", "topics.html", "predictions.csv", "recommendations.csv", "roles.csv", "roles.html", "assignments.csv",
+    "exceptions.csv", "changes.csv", "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ OTHER_WORDS = {
     "topics": "lda topic themes words",
     "describe": "info summary summarise summarize look head",
     "recommend": "recommender recommendations suggest",
+    "roles": "rbac mine role-mining access permissions",
     "transform": "apply encode project",
     "show": "print inspect",
     "report": "page html",

@@ -28,12 +28,18 @@ def titled(table: NamedTable, path: str | os.PathLike) -> NamedTable:
 
 def read_titles(path: str | os.PathLike) -> dict[str, str]:
     """Read ids and titles from a CSV or TSV file, maybe packed."""
-    frame = next((found for separator in ("\t", ",", ";", "|") if (found := _read(path, separator)) is not None), None)
-    if frame is None:
-        raise ValueError(f"{path} cannot be read as a table of ids and titles; save it as CSV")
+    frame = read_columns(path, "ids and titles")
     by_name = [name for known in _TITLES for name in frame.columns[1:] if name.strip().lower() == known]
     column = by_name[0] if by_name else frame.columns[1]
     return {item: title for item, title in frame.select(frame.columns[0], column).iter_rows() if title}
+
+
+def read_columns(path: str | os.PathLike, what: str) -> Any:
+    """Read a small file of two or more columns as a frame of texts; `what` they are is said if it cannot be read."""
+    frame = next((found for separator in ("\t", ",", ";", "|") if (found := _read(path, separator)) is not None), None)
+    if frame is None:
+        raise ValueError(f"{path} cannot be read as a table of {what}; save it as CSV")
+    return frame
 
 
 def _read(path: str | os.PathLike, separator: str) -> Any:

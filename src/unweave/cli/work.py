@@ -14,7 +14,7 @@ import numpy as np
 
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, TEXT, TITLES, WAY, WORK, WORKERS, Settings
+from unweave.cli.options import READING, ROLES, TEXT, TITLES, WAY, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -303,14 +303,14 @@ def n_rows(table: NamedTable) -> int:
 
 
 _TYPED = {"k": "-k", "way": "--model"}
-_NOT_TYPED = ("as_json", "quiet", "checkpoint", "force")
+_NOT_TYPED = ("as_json", "quiet", "checkpoint", "force", "files")
 
 
 def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WAY | WORK | TITLES | WORKERS:
+    for name in WAY | WORK | TITLES | WORKERS | ROLES:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue
@@ -320,5 +320,5 @@ def command_line(settings: Settings) -> str:
             words.append("--lines" if value else "--no-lines")
         else:
             option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-            words += [option, ",".join(value) if isinstance(value, list) else str(value)]
+            words += [option] if value is True else [option, ",".join(value) if isinstance(value, list) else str(value)]
     return shlex.join(words)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.compress.quality import r2_of
 from unweave.objectives.opening import open_table, reopen_table
 from unweave.parallel import single_blas
 from unweave.solve.certificate import bounded
@@ -77,6 +78,7 @@ def _update(svd, objective) -> None:
     svd.certificate_ = bounded("eckart-young", bound, svd.objective_, scale, exact, rounding)
     svd.codes_, svd.history_, svd.n_iter_ = None, History(), getattr(svd, "n_iter_", 0) + 1
     svd.plan_ = Plan(f"{sums['n']} rows seen in blocks", "merged truncated SVDs", "", "", "none needed")
+    svd.r2_ = r2_of(2 * svd.objective_, sums["total"])
     for name in ("explained_variance_", "explained_variance_ratio_"):  # of a fit; they need the codes of all rows
         vars(svd).pop(name, None)
 

@@ -1,7 +1,7 @@
-"""Explain: what rows of a table are made of, as parts, topics or points in a space of meaning.
+"""Explain: what rows of a table are made of, as parts, topics, roles or points in a space of meaning.
 
-`parts` holds the non-negative factorisations, `topics` LDA and its relatives, `search` latent semantic analysis, `text`
-what makes tables of texts.
+`parts` holds the non-negative factorisations, `topics` LDA and its relatives, `roles` who may do what, `search` latent
+semantic analysis, `text` what makes tables of texts.
 """
 
 from unweave.explain.parts.convex import ConvexNMF
@@ -9,6 +9,9 @@ from unweave.explain.parts.nmf import NMF
 from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
+from unweave.explain.roles import BooleanFactorization, RoleMiner
+from unweave.explain.roles.judge import judge_roles
+from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 from unweave.explain.search.lsa import LSA
 from unweave.explain.text.in_blocks import TextBlocks
 from unweave.explain.text.table import TextTable
@@ -25,7 +28,11 @@ __all__ = [
     "TextTable",
     "TextBlocks",
     "LSA",
+    "BooleanFactorization",
+    "RoleMiner",
     "LDA",
     "PLSA",
     "SimplexTopics",
+    "MultiAssignmentClustering",
+    "judge_roles",
 ]

@@ -54,8 +54,8 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """The sentence, for a loss that has seen the table."""
         raise NotImplementedError("a model states its problem in _problem")
 
-    def _plan(self, objective: Objective, problem: Problem, rng) -> tuple[Plan, FactorScheme, dict]:
-        """The plan in words, the scheme that carries it out, and its first state."""
+    def _plan(self, objective: Objective, problem: Problem, rng, *given) -> tuple[Plan, FactorScheme, dict]:
+        """The plan in words, the scheme that carries it out, and its first state; `given` as in _fit_objective."""
         return make_plan(objective, problem, self.solver, self.init, rng, number(self.tol, "tol"))
 
     # -- fitting -------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         problem = well_posed(self._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
         run = Run(self, objective, *given)
-        plan, scheme, first = self._plan(objective, problem, run.rng)
+        plan, scheme, first = self._plan(objective, problem, run.rng, *given)
         state = run.through(scheme, plan, first)
         self._learned, self._sentence, self._left = learned, problem, scheme.left
         self._stream = None

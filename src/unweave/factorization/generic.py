@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unweave.data.arguments import whole
 from unweave.factorization.base import BaseFactorization
+from unweave.factorization.by_or import boolean_model, fit_boolean, is_boolean
 from unweave.factorization.run import fitting
 from unweave.losses.base import Loss
 from unweave.penalties import Fixed, get_penalty
@@ -27,7 +29,8 @@ class Factorization(BaseFactorization):
         One of squared, weighted, huber, absolute, kl, logistic, hinge, ordinal, categorical; a list with one loss a
         column, or a dict of column names for a data frame (columns it does not name are squared). With one loss a
         column every column's loss is divided by its loss at the best constant, and an offset is fitted (``offset_``).
-        Data of logistic and hinge are 0 and 1.
+        Data of logistic and hinge are 0 and 1. "boolean" replaces U·Z by the OR of ANDs and counts the entries that
+        differ, as :class:`unweave.BooleanFactorization` does.
     codes, components : str, Penalty or a pair, default="free"
         One of free, nonnegative, simplex, one-hot, orthonormal, unit-norm, boolean, l1-ball, l2-ball, sparse, hull,
         cone, fixed, ridge, l1, elastic-net, nuclear, smooth, or an object with a strength (``L1(0.1)``), or a pair of
@@ -124,14 +127,24 @@ class Factorization(BaseFactorization):
         """
         with fitting(self, client):
             self._remember_frame(X)
-            self._fit(X, weights=weights)
+            if is_boolean(self.loss):
+                self._refuse_weights(weights)
+                fit_boolean(self, X)
+            else:
+                self._fit(X, weights=weights)
         return self
+
+    def _refuse_weights(self, weights) -> None:
+        if weights is not None:
+            raise ValueError("weights do not go with loss='boolean': BooleanFactorization has prices, missed and extra")
 
     def _remember_frame(self, X) -> None:
         self._frame_kind = "polars" if type(X).__module__.startswith("polars") else "pandas"
 
     def fit_transform(self, X, y=None, *, client=None):
         """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``; `client` as in :meth:`fit`."""
+        if is_boolean(self.loss):
+            return self.fit(X, client=client).transform(X)
         self._remember_frame(X)
         return super().fit_transform(X, client=client)
 
@@ -142,7 +155,18 @@ class Factorization(BaseFactorization):
         Rows with nothing observed get the code that the penalty likes best (zeros, or a uniform mixture). `weights` are
         those of the entries of X under ``loss="weighted"``; without them all entries count the same.
         """
+        if is_boolean(self.loss):
+            check_is_fitted(self)
+            self._refuse_weights(weights)
+            return boolean_model(self).transform(X)
         return self._transform(X, weights)
+
+    def inverse_transform(self, U, *, linear=False):
+        """The table that codes stand for; under ``loss="boolean"`` the OR of the components they name."""
+        if is_boolean(self.loss):
+            check_is_fitted(self)
+            return boolean_model(self).inverse_transform(U)
+        return super().inverse_transform(U, linear=linear)
 
     def certify(self, X, *, weights=None):
         """The best certificate there is for the fitted model, on the table and the weights that it was fitted to.
@@ -150,6 +174,9 @@ class Factorization(BaseFactorization):
         Eckart–Young for the squared loss with everything observed, a duality gap for convex problems, otherwise the
         KKT residual. The result is kept as ``certificate_``.
         """
+        if is_boolean(self.loss):
+            check_is_fitted(self)
+            return self.certificate_
         return self._certify(X, weights)
 
     def _loss(self):

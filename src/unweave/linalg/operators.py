@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from unweave.linalg.products import _add_up, centred_gram, column_means, floating, gram, matmul, squared_norm
+from unweave.linalg.products import (
+    _add_up,
+    centred_gram,
+    column_means,
+    floating,
+    gram,
+    matmul,
+    row_squared_norms,
+    squared_norm,
+)
 from unweave.linalg.sparse import SparseProduct
 
 
@@ -31,13 +40,15 @@ class DenseProduct:
         """``||X||^2`` in float64."""
         return squared_norm(self.matrix)
 
-    def column_means(self) -> np.ndarray:
-        """Mean of every column, float64."""
-        return column_means(self.matrix)
+    def column_means(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Mean of every column, float64; with `weights` row i counts ``weights[i]`` times."""
+        return column_means(self.matrix, weights)
 
 
 class Shifted:
-    """``X - 1 shift^T`` without forming it: a sparse X stays sparse.
+    """``A = diag(roots) (X - 1 shift^T)`` without forming it: a sparse X stays sparse.
+
+    `shift` is a row or None, `roots` a number for each row (the roots of their weights) or None.
 
     Examples
     --------
@@ -48,25 +59,46 @@ class Shifted:
            [ 1.,  1.]])
     """
 
-    def __init__(self, product, shift: np.ndarray):
-        self.product, self.shift = product, np.asarray(shift, dtype=np.float64)
-        self.shape, self.dtype = product.shape, product.dtype
+    def __init__(self, product, shift: np.ndarray | None, roots: np.ndarray | None = None):
+        self.product, self.shape, self.dtype = product, product.shape, product.dtype
+        self.shift = np.zeros(self.shape[1]) if shift is None else np.asarray(shift, dtype=np.float64)
+        self.roots = None if roots is None else np.asarray(roots, dtype=np.float64)
+        self._factors = None if self.roots is None else self.roots.astype(self.dtype)[:, None]
 
     def dot(self, B: np.ndarray) -> np.ndarray:
-        """``X @ B - 1 (shift @ B)``."""
-        return self.product.dot(B) - (self.shift @ B).astype(self.dtype)
+        """``A @ B = diag(roots) (X @ B - 1 (shift @ B))``."""
+        found = self.product.dot(B)
+        found -= (self.shift @ B).astype(self.dtype)
+        if self._factors is not None:
+            found *= self._factors
+        return found
 
     def tdot(self, B: np.ndarray) -> np.ndarray:
-        """``X.T @ B - shift (1^T B)``."""
-        return self.product.tdot(B) - np.outer(self.shift, B.sum(axis=0, dtype=np.float64)).astype(self.dtype)
+        """``A.T @ B = X.T @ C - shift (1^T C)`` with ``C = diag(roots) B``."""
+        C = B if self._factors is None else B * self._factors
+        found = self.product.tdot(C)
+        if self.shift.any():
+            found -= np.outer(self.shift.astype(self.dtype), C.sum(axis=0, dtype=np.float64).astype(self.dtype))
+        return found
 
     def squared_norm(self) -> float:
-        """``||X - 1 shift^T||^2`` in float64."""
-        if isinstance(self.product, DenseProduct):
+        """``||A||^2`` in float64."""
+        dense, weights = isinstance(self.product, DenseProduct), None if self.roots is None else self.roots**2
+        if dense and weights is None:
             return squared_norm(self.product.matrix, shift=self.shift)
-        n = self.shape[0]
-        cross_term = n * (self.product.column_means() @ self.shift)
-        return max(self.product.squared_norm() - 2 * cross_term + n * (self.shift @ self.shift), 0.0)
+        if dense:
+            return float(row_squared_norms(self.product.matrix, shift=self.shift) @ weights)
+        n = float(self.shape[0] if weights is None else weights.sum())
+        squares = self.product.squared_norm() if weights is None else self.product.row_squared_norms() @ weights
+        cross_term = n * (self.product.column_means(weights) @ self.shift)
+        return max(float(squares - 2 * cross_term + n * (self.shift @ self.shift)), 0.0)
+
+
+def weighted_operator(product, shift: np.ndarray | None, weights: np.ndarray | None):
+    """``X - 1 shift^T``, each row times the root of its weight: X itself where there is neither."""
+    if shift is None and weights is None:
+        return product
+    return Shifted(product, shift, None if weights is None else np.sqrt(weights))
 
 
 class Flipped:
@@ -91,33 +123,48 @@ def as_product(X) -> DenseProduct | SparseProduct:
     return SparseProduct(X.tocsr()) if sparse.issparse(X) else DenseProduct(np.asanyarray(X))
 
 
-def small_gram(
-    product: DenseProduct | SparseProduct, shift: np.ndarray | str | None, dtype=None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """``(G, shift)``: the Gram of ``X - 1 shift^T`` over its shorter side, float64; `shift` may be ``"mean"``.
+def stored(product: DenseProduct | SparseProduct) -> int:
+    """How many entries are held."""
+    return product.shape[0] * product.shape[1] if isinstance(product, DenseProduct) else product.nnz
 
-    G is ``A^T A`` (columns) when X has at least as many rows as columns, else ``A A^T`` (rows).
+
+def small_gram(
+    product: DenseProduct | SparseProduct,
+    shift: np.ndarray | str | None,
+    dtype=None,
+    weights: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """``(G, shift)``: the Gram of ``A = X - 1 shift^T`` over its shorter side, float64; `shift` may be ``"mean"``.
+
+    G is ``A^T A`` (columns) when X has at least as many rows as columns, else ``A A^T`` (rows). With `weights` the rows
+    of A are times their roots, and the mean is the weighted one.
     """
     n, m = product.shape
-    if isinstance(product, DenseProduct) and n >= m and isinstance(shift, str):
+    if isinstance(product, DenseProduct) and n >= m and isinstance(shift, str) and weights is None:
         return centred_gram(product.matrix, dtype=dtype)[::-1]
-    shift = product.column_means() if isinstance(shift, str) else shift
-    if isinstance(product, SparseProduct):
-        return _sparse_gram(product, shift), shift
-    if n >= m:
-        return gram(product.matrix, shift=shift, dtype=dtype), shift
-    return gram(product.matrix.T, shift=None if shift is None else shift[:, None], dtype=dtype), shift
+    shift = product.column_means(weights) if isinstance(shift, str) else shift
+    if isinstance(product, DenseProduct) and n >= m:
+        return gram(product.matrix, shift=shift, weights=weights, dtype=dtype), shift
+    if isinstance(product, DenseProduct):
+        G = gram(product.matrix.T, shift=None if shift is None else shift[:, None], dtype=dtype)
+    else:
+        G = _sparse_gram(product, shift, weights)
+    if weights is not None and n < m:
+        G *= np.sqrt(np.outer(weights, weights))
+    return G, shift
 
 
-def _sparse_gram(product: SparseProduct, shift: np.ndarray | None) -> np.ndarray:
+def _sparse_gram(product: SparseProduct, shift: np.ndarray | None, weights: np.ndarray | None) -> np.ndarray:
+    """The Gram about `shift`; over columns with the weights of the rows, over rows without them."""
     n, m = product.shape
-    rows = product.rows if n >= m else product.columns
-    G = _tall_sparse_gram(rows, (max(n, m), min(n, m)))
+    weighted = product if weights is None or n < m else product.rows_times(np.sqrt(weights))
+    G = _tall_sparse_gram(weighted.rows if n >= m else product.columns, (max(n, m), min(n, m)))
     if shift is None:
         return G
-    if n >= m:  # A^T A = X^T X - c s^T - s c^T + n s s^T with c = X^T 1
-        outer = np.outer(n * product.column_means(), shift)
-        return G - outer - outer.T + n * np.outer(shift, shift)
+    if n >= m:  # A^T A = X^T W X - c s^T - s c^T + w s s^T with c = X^T W 1 and w the sum of the weights
+        total = float(n if weights is None else weights.sum())
+        outer = np.outer(total * product.column_means(weights), shift)
+        return G - outer - outer.T + total * np.outer(shift, shift)
     ahead = product.dot(shift[:, None]).astype(np.float64)  # A A^T = X X^T - (Xs) 1^T - 1 (Xs)^T + s.s
     return G - ahead - ahead.T + shift @ shift
 

@@ -216,8 +216,10 @@ def _read_rows(A: np.ndarray) -> int:
     return max(1, _READ // max(1, A.shape[1]))
 
 
-def column_means(A: np.ndarray) -> np.ndarray:
+def column_means(A: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Mean of every column, float64 (float32 data too: 60,000 added in float32 would lose half of the digits).
+
+    With `weights` row i counts ``weights[i]`` times.
 
     Examples
     --------
@@ -228,9 +230,10 @@ def column_means(A: np.ndarray) -> np.ndarray:
 
     def sums(start: int, stop: int) -> np.ndarray:
         block = np.asarray(A[start:stop]).astype(np.float64, copy=False)
-        return np.ones(stop - start) @ block
+        return (np.ones(stop - start) if weights is None else weights[start:stop]) @ block
 
-    return sum(parallel.run(sums, len(A), _read_rows(A)), start=np.zeros(A.shape[1])) / len(A)
+    total = len(A) if weights is None else float(weights.sum())
+    return sum(parallel.run(sums, len(A), _read_rows(A)), start=np.zeros(A.shape[1])) / total
 
 
 def row_squared_norms(A: np.ndarray, *, shift: np.ndarray | None = None) -> np.ndarray:

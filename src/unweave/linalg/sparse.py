@@ -126,10 +126,25 @@ class SparseProduct:
         data = self._rows[2]
         return float(sum(parallel.run(lambda a, b: _square(data[a:b]), len(data), 1 << 18)))
 
-    def column_means(self) -> np.ndarray:
-        """Mean of every column, zeros included, float64."""
-        _, indices, data = self._rows
-        return np.bincount(indices, weights=data, minlength=self.shape[1]) / self.shape[0]
+    def row_squared_norms(self) -> np.ndarray:
+        """``||x_i||^2`` of every row, float64."""
+        indptr, _, data = self._rows
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(indptr))
+        return np.bincount(rows, weights=np.square(data, dtype=np.float64), minlength=self.shape[0])
+
+    def column_means(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Mean of every column, zeros included, float64; with `weights` row i counts ``weights[i]`` times."""
+        indptr, indices, data = self._rows
+        if weights is not None:
+            data = data * np.repeat(weights, np.diff(indptr))
+        total = self.shape[0] if weights is None else float(weights.sum())
+        return np.bincount(indices, weights=data, minlength=self.shape[1]) / total
+
+    def rows_times(self, factors: np.ndarray) -> SparseProduct:
+        """The matrix with every row times a number of its own; which entries are stored stays the same."""
+        indptr, _, data = self._rows
+        scaled = (data * np.repeat(factors, np.diff(indptr))).astype(data.dtype)
+        return SparseProduct(sparse.csr_array((scaled, self.matrix.indices, self.matrix.indptr), shape=self.shape))
 
 
 def _square(values: np.ndarray) -> float:

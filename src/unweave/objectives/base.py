@@ -120,9 +120,13 @@ class Objective:
         sums, counts = self.column_sums()
         return np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)
 
-    def column_gram(self, shift: NDArray | None) -> NDArray[np.float64]:
-        """(X − shift)ᵀ(X − shift) of a table with every entry observed, in float64."""
+    def column_gram(self, shift: NDArray | None, weights: NDArray | None = None) -> NDArray[np.float64]:
+        """(X − shift)ᵀ·diag(weights)·(X − shift) of a table with every entry observed, in float64."""
         raise NotImplementedError("an objective with every entry observed defines column_gram")
+
+    def kept_weights(self, weights: NDArray | None) -> Kept | None:
+        """Weights of all rows as what each block keeps, under the name "weights"; None stays None."""
+        return None if weights is None else Kept([{"weights": weights}])
 
     def weighted_residual(self, U: NDArray, Z: NDArray) -> tuple[Any, float, float, float]:
         """w∘r with r = X − U·Z (sparse where few entries are seen), ⟨w∘r, X⟩, Σ w·r² and ½Σ w·x², all in float64."""
@@ -131,6 +135,14 @@ class Objective:
     def squares(self) -> float:
         """The sum of squares of the entries seen."""
         return float(2 * self.half_norm)
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """The sum of squares of every row."""
+        raise NotImplementedError("this objective does not know the sizes of its rows")
+
+    def row_residuals(self, Z: NDArray, mean: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """‖c − c·Zᵀ·Z‖² and ‖c‖² of every row x = mean + c of a table with every entry observed, for orthonormal Z."""
+        raise NotImplementedError("this objective is not held in memory")
 
     def shifted(self, row: NDArray) -> Objective:
         """The table less a row, where it was seen; a sparse table becomes an array unless that row is zero."""

@@ -122,8 +122,14 @@ class Blocks(Objective):
     def column_sums(self):
         return self.total(lambda block, _, __: (block.column_sums(), None))
 
-    def column_gram(self, shift):
-        return self.total(lambda block, shift, _: (block.column_gram(shift), None), shift)
+    def column_gram(self, shift, weights=None):
+        return self.total(_gram_of_block, shift, self.kept_weights(weights))
+
+    def kept_weights(self, weights: NDArray | None) -> Kept | None:
+        """Weights of all rows as what each block keeps, under the name "weights"; None stays None."""
+        if weights is None:
+            return None
+        return Kept([{"weights": weights[a:b]} for a, b in pairwise(self.bounds)])
 
     def squares(self):
         return self.total(lambda block, _, __: (block.squares(), None))
@@ -196,6 +202,10 @@ class Blocks(Objective):
             return np.concatenate([block.visible(other, side) for _, _, block in self])
         total = sum(np.asarray(block.visible(other[a:b], side), dtype=np.float64) for a, b, block in self)
         return np.asarray(total, dtype=self.dtype)
+
+
+def _gram_of_block(block: Objective, shift: NDArray | None, own: dict | None) -> tuple[NDArray, None]:
+    return block.column_gram(shift, None if own is None else own["weights"]), None
 
 
 def _taken(block: Objective, state: None, own: dict) -> tuple[list[Objective], None]:

@@ -16,6 +16,7 @@ from unweave.objectives.models import Counts, Entries, Quadratic
 from unweave.objectives.models.entries import EntryTable
 from unweave.parallel import run
 
+_ROWS = 1024  # of a piece of a table that is looked at row by row
 _CONVERTED = 1 << 18  # entries of a piece of a float32 table that is converted to float64 and multiplied
 
 
@@ -67,8 +68,8 @@ class Dense(Objective):
         weights = None if self.weights is None else self.weights.astype(np.float64)
         return self.X.astype(np.float64), weights
 
-    def column_gram(self, shift):
-        return gram(self.X, shift=shift)
+    def column_gram(self, shift, weights=None):
+        return gram(self.X, shift=shift, weights=weights)
 
     def weighted_residual(self, U, Z):
         X = self.X.astype(np.float64, copy=False)
@@ -101,6 +102,16 @@ class Dense(Objective):
     def row_norms(self) -> NDArray[np.float64]:
         """‖x_i‖² of every row."""
         return row_squared_norms(self.X)
+
+    def row_residuals(self, Z, mean):
+        Z, mean = Z.astype(np.float64, copy=False), mean.astype(np.float64)
+
+        def task(start: int, stop: int) -> NDArray[np.float64]:
+            C = self.X[start:stop].astype(np.float64) - mean
+            return np.array([np.square(C - (C @ Z.T) @ Z).sum(axis=1), np.square(C).sum(axis=1)])
+
+        left, total = np.concatenate(run(task, len(self.X), _ROWS) or [np.zeros((2, 0))], axis=1)
+        return left, total
 
     @property
     def n_observed(self):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from unweave.data.storage import divide_rows
+from unweave.data.storage import divide_rows, scale_rows
 from unweave.linalg.products import gram, squared_norm
 from unweave.linalg.sparse import SparseProduct
 from unweave.losses.base import Loss
@@ -57,12 +57,14 @@ class Sparse(Objective):
     def n_multiplied(self):
         return self.X.nnz
 
-    def column_gram(self, shift):
+    def column_gram(self, shift, weights=None):
         X = self.X.astype(np.float64)
-        total = (X.T @ X).toarray()
+        weighted = X if weights is None else scale_rows(X, weights)
+        total = (X.T @ weighted).toarray()
         if shift is not None:
-            sums = np.asarray(X.sum(axis=0)).ravel()
-            total += X.shape[0] * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
+            sums = np.asarray(weighted.sum(axis=0)).ravel()
+            n = X.shape[0] if weights is None else weights.sum()
+            total += n * np.outer(shift, shift) - np.outer(sums, shift) - np.outer(shift, sums)
         return total
 
     def weighted_residual(self, U, Z):
@@ -103,6 +105,12 @@ class Sparse(Objective):
     def row_norms(self) -> np.ndarray:
         """‖x_i‖² of every row."""
         return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=np.float64).ravel()
+
+    def row_residuals(self, Z, mean):
+        Z, mean = Z.astype(np.float64, copy=False), mean.astype(np.float64)
+        total = self.row_norms() - 2 * self._double_product.dot(mean[:, None])[:, 0] + mean @ mean
+        codes = self._double_product.dot(np.ascontiguousarray(Z.T)) - Z @ mean
+        return np.maximum(total - np.square(codes).sum(axis=1), 0), np.maximum(total, 0)
 
     @property
     def seen_quickly(self):

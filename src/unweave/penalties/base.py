@@ -86,6 +86,10 @@ class Penalty(BaseEstimator):
         """The least inner product of each row of `slope` with an allowed row, or None where that is not known."""
         return None
 
+    def row_costs(self, F: np.ndarray) -> np.ndarray:
+        """The cost of each row of an allowed F, for penalties on rows: nothing, if they are constraints."""
+        return np.zeros(len(F))
+
     def separable_terms(self) -> tuple[float, float, bool] | None:
         """(l1, ridge, nonnegative) if the cost is the sum of l1 |f| + ridge/2 f^2 (with f >= 0 or not), else None."""
         return None

@@ -43,11 +43,14 @@ class Smooth(Penalty):
         """The cost of each cosine of unit length in a row of n numbers."""
         return float(self.strength) * (2 - 2 * np.cos(np.pi * np.arange(n) / n)) ** int(self.order)
 
-    def _value(self, F: np.ndarray) -> float:
+    def row_costs(self, F: np.ndarray) -> np.ndarray:
         if F.size == 0:
-            return 0.0
+            return np.zeros(len(F))
         waves = dct(F.astype(np.float64), axis=1, norm="ortho")
-        return 0.5 * float((np.square(waves) @ self.bends(F.shape[1])).sum())
+        return 0.5 * (np.square(waves) @ self.bends(F.shape[1]))
+
+    def _value(self, F: np.ndarray) -> float:
+        return float(self.row_costs(F).sum())
 
     def _prox(self, F: np.ndarray, step: np.ndarray) -> np.ndarray:
         waves = dct(F.astype(np.float64), axis=1, norm="ortho")

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.storage import stored
 from unweave.losses.base import Loss
 from unweave.penalties.base import Penalty
 from unweave.persist.registry import find_part
@@ -25,6 +26,9 @@ def check_loaded(model: Any, looked_at: bool) -> None:
     own = getattr(model, "_check_loaded", None)
     if own is not None:
         own(looked_at)
+        return
+    if hasattr(model, "roles_"):
+        _check_roles(model, looked_at)
         return
     _check_parts(model._learned, model._sentence, model._left)
     problem, n = model._sentence, model.n_features_in_
@@ -43,6 +47,20 @@ def check_loaded(model: Any, looked_at: bool) -> None:
         _need(np.shape(getattr(model, name, Z[0])) == (columns,), f"{name} does not fit the columns")
     _check_codes(model, visible)
     _check_stream(getattr(model, "_stream", None), problem.width, columns)
+
+
+def _check_roles(model: Any, looked_at: bool) -> None:
+    m, k = model.n_features_in_, np.shape(model.roles_)[0]
+    _need(type(m) is int and m > 0, "n_features_in_ is not a number of columns")
+    n = np.shape(model.assignments_)[0]
+    for name, shape in (("roles_", (k, m)), ("assignments_", (n, k))):
+        table = getattr(model, name)
+        _need(np.shape(table) == shape, f"{name} is not a table of the shape {shape}")
+        if sp.issparse(table):
+            table.check_format(full_check=True)
+        values = stored(table)
+        _need(values.dtype.kind in "iu", f"{name} does not hold whole numbers")
+        _need(not looked_at or bool(np.isin(values, (0, 1)).all()), f"{name} holds more than zeros and ones")
 
 
 def _check_parts(learned: Any, problem: Any, left: Any) -> None:

@@ -9,11 +9,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from unweave.report.access import look_at_access
 from unweave.report.answers import Found
 from unweave.report.answers.components import axes_answer, basis_answer, parts_answer, topics_answer
 from unweave.report.answers.filled import completed_answer, imputed_answer
 from unweave.report.answers.groups import group_answer
 from unweave.report.answers.recommended import recommended_answer
+from unweave.report.answers.roles import roles_answer
 from unweave.report.numbers import percent, readable
 from unweave.report.tensors import of_tensor, tensor_answer
 from unweave.report.view import View, look
@@ -88,6 +90,8 @@ def _found(model: Any, view: View | None, recipe: Any) -> Found:
         if sparse or named or not _has_holes(view):
             return recommended_answer(model, view)
         return completed_answer(model, view, recipe)
+    if hasattr(model, "roles_") and hasattr(model, "assignments_"):
+        return roles_answer(look_at_access(model, view))
     if hasattr(model, "topics_"):
         return topics_answer(model, view)
     if getattr(model, "labels_", None) is not None:
@@ -112,6 +116,9 @@ def certificate_words(model: Any) -> str:
     'At most 4 % better is possible.'
     """
     found = getattr(model, "certificate_", None)
+    if found is not None and found.kind == "roles":
+        least = round(found.lower_bound)
+        return "No fewer roles can do it." if least >= found.objective else f"At least {least:,} roles are needed."
     if found is None or found.kind not in ("eckart-young", "duality"):
         return ""
     if not (math.isfinite(found.lower_bound) and found.objective > 0):

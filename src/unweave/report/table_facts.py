@@ -24,7 +24,7 @@ from unweave.report.view import (
     strengths,
 )
 from unweave.report.words import called
-from unweave.select.curves import knee
+from unweave.select.curves import clear_knee
 
 _MOST_SHARES = 50
 _SPECTRUM_ROWS = 2000
@@ -72,22 +72,6 @@ def _described(shares: NDArray, seen: str, centred: bool) -> dict:
         "centred": centred,
         "seen": seen,
     }
-
-
-def clear_knee(shares: NDArray) -> int | None:
-    """Count the components before the bend: where the curve lies farthest below the line through its ends.
-
-    None when there are fewer than four values or no clear bend.
-
-    >>> clear_knee(np.array([0.5, 0.3, 0.05, 0.04, 0.03, 0.02]))
-    2
-    """
-    n = len(shares)
-    if n < 4 or not shares[0] > shares[-1]:
-        return None
-    at = knee(np.arange(n), shares, sensitivity=n)  # more than a curve can lose, so that the farthest point is taken
-    height = (shares[at] - shares[-1]) / (shares[0] - shares[-1])
-    return at if at > 0 and 1 - at / (n - 1) - height > 0.1 else None
 
 
 _GROUPS = 20

@@ -10,11 +10,18 @@ from unweave.report.numbers import percent
 VERSION = 1  # of facts: what is gathered and what is drawn must agree on it
 # What one component is called: singular and plural.
 _NOUNS = {
-    noun: (noun, f"{noun}s") for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "component")
+    noun: (noun, f"{noun}s")
+    for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "role", "component")
 }
 _NOUNS["axis"] = ("axis", "axes")
 # By what a model has, the most telling first, because a model of tomorrow has it too.
-_BY_ATTRIBUTE = {"topics_": "topic", "transition_matrix_": "state", "labels_": "group", "user_ids_": "factor"}
+_BY_ATTRIBUTE = {
+    "roles_": "role",
+    "topics_": "topic",
+    "transition_matrix_": "state",
+    "labels_": "group",
+    "user_ids_": "factor",
+}
 _BY_ATTRIBUTE |= {"singular_values_": "direction"}
 _BY_MODEL = {"PCA": "axis", "NMF": "part"}
 

@@ -99,6 +99,22 @@ def knee(ks, scores, *, sensitivity: float = 1.0) -> int:
     return int(ks[int(np.argmax(gap))])
 
 
+def clear_knee(shares: NDArray) -> int | None:
+    """Count the components before the bend: where the curve lies farthest below the line through its ends.
+
+    None when there are fewer than four values or no clear bend.
+
+    >>> clear_knee(np.array([0.5, 0.3, 0.05, 0.04, 0.03, 0.02]))
+    2
+    """
+    n = len(shares)
+    if n < 4 or not shares[0] > shares[-1]:
+        return None
+    at = knee(np.arange(n), shares, sensitivity=n)  # more than a curve can lose, so that the farthest point is taken
+    height = (shares[at] - shares[-1]) / (shares[0] - shares[-1])
+    return at if at > 0 and 1 - at / (n - 1) - height > 0.1 else None
+
+
 class _CurveOfErrors:
     """Score by the error of a fit to the whole table: within-cluster squares for clusterings, else the objective."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.linalg.operators import as_product
+from unweave.linalg.operators import as_product, weighted_operator
 from unweave.linalg.products import matmul
 from unweave.objectives import Objective
 from unweave.solve.krylov import BlockKrylov, orthonormalise
@@ -23,19 +23,22 @@ class BlockTable:
         The table.
     centred : bool
         Whether the mean of every column is taken off.
+    weights : array, optional
+        Of the rows, each of which is times the root of its own.
     """
 
-    def __init__(self, objective: Objective, centred: bool):
+    def __init__(self, objective: Objective, centred: bool, weights: NDArray | None = None):
         self.objective, self.shape, self.dtype = objective, objective.shape, objective.dtype
-        sums, squares = objective.total(_sums_and_squares)
-        self.means = sums / max(1, self.shape[0]) if centred else None
-        self.total = float(squares) - (0.0 if self.means is None else self.shape[0] * float(self.means @ self.means))
+        self.kept = objective.kept_weights(weights)
+        sums, squares, self.rows = objective.total(_sums_and_squares, None, self.kept)
+        self.means = sums / self.rows if centred else None
+        self.total = float(squares) - (0.0 if self.means is None else self.rows * float(self.means @ self.means))
 
     def normal(self, V: NDArray) -> NDArray:
         """AᵀA·V."""
-        found = self.objective.total(_normal_of_block, V)
+        found = self.objective.total(_normal_of_block, V, self.kept)
         if self.means is not None:  # (X − 1μᵀ)ᵀ(X − 1μᵀ) = XᵀX − n·μμᵀ
-            found = found - self.shape[0] * np.outer(self.means, self.means @ V)
+            found = found - self.rows * np.outer(self.means, self.means @ V)
         return found.astype(self.dtype)
 
     def start_block(self, width: int, rng: np.random.Generator) -> NDArray:
@@ -43,12 +46,17 @@ class BlockTable:
         return orthonormalise(rng.standard_normal((self.shape[1], width)).astype(self.dtype))[0]
 
 
-def _sums_and_squares(block: Objective, state: None, own: None) -> tuple[tuple[NDArray, float], None]:
-    return (block.column_sums()[0], block.squares()), None
+def _sums_and_squares(block: Objective, state: None, own: dict | None) -> tuple[tuple[NDArray, float, float], None]:
+    """Sums of the columns, of the squares, and how many rows there are, each counted by its weight."""
+    if own is None:
+        return (block.column_sums()[0], block.squares(), float(block.shape[0])), None
+    weights = own["weights"]
+    sums = np.asarray(weights @ block.X, dtype=np.float64)
+    return (sums, float(block.row_norms() @ weights), float(weights.sum())), None
 
 
-def _normal_of_block(block: Objective, V: NDArray, own: None) -> tuple[NDArray, None]:
-    X = as_product(block.matrix)
+def _normal_of_block(block: Objective, V: NDArray, own: dict | None) -> tuple[NDArray, None]:
+    X = weighted_operator(as_product(block.matrix), None, None if own is None else own["weights"])
     return X.tdot(X.dot(V)).astype(np.float64), None
 
 
@@ -58,8 +66,16 @@ class BlockSearch(Search):
     wide = False
     method = "krylov"
 
-    def __init__(self, objective: Objective, k: int, shift: str | None, tol: float | None, seed: int):
-        table = BlockTable(objective, shift is not None)
+    def __init__(
+        self,
+        objective: Objective,
+        k: int,
+        shift: str | None,
+        tol: float | None,
+        seed: int,
+        weights: NDArray | None = None,
+    ):
+        table = BlockTable(objective, shift is not None, weights)
         self.k, self.shift, self.total = k, table.means, table.total
         width = min(k + _MORE, objective.shape[1])
         self.scheme = BlockKrylov(table, k, total=self.total, tol=tol or 1e-3, seed=seed, block=width)

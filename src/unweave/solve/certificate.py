@@ -25,14 +25,21 @@ _MOST_ROWS = 4096  # with a Gram of their own that are solved anew to see what t
 _MOST_RESIDUAL = 1 << 26  # entries of a residual that is made dense
 
 
+_COUNTED = {
+    "roles": "{:g} roles; at least {:g} are needed.",
+    "errors": "Entries that differ cost {:g}; with this number of roles they cost at least {:g}.",
+    "edges": "{:g} assignments of roles and permissions; at least {:g} are needed.",
+}
+
+
 @dataclass(frozen=True)
 class Certificate:
     """What is known about the distance to the best answer; prints as a sentence.
 
     Attributes
     ----------
-    kind : {"eckart-young", "duality", "dual", "kkt", "none"}
-        How it was found.
+    kind : {"eckart-young", "duality", "dual", "kkt", "roles", "errors", "edges", "none"}
+        How it was found; roles, errors and edges are bounds of what is counted.
     lower_bound : float
         No allowed answer can have an objective below this (0 where only a residual is known: no loss is negative).
     gap : float
@@ -69,6 +76,8 @@ class Certificate:
                 f"No matrix that agrees with the observed entries has an objective below {self.lower_bound:.6g}{about}"
                 f"; this one has {self.objective:.6g} and misses them by {self.gap:.2g} of their norm."
             )
+        if self.kind in _COUNTED:
+            return _COUNTED[self.kind].format(self.objective, self.lower_bound)
         about = "" if self.exact else " (the bound is an estimate)"
         if self.gap < 1e-6:
             kind = "objective" if self.kind == "duality" else "factorisation of this rank"
@@ -79,6 +88,16 @@ class Certificate:
 
     def as_dict(self) -> dict:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def counted(kind: str, bound: float, objective: float) -> Certificate:
+    """A certificate of something that is counted, from a lower bound.
+
+    >>> print(counted("roles", 34, 34))
+    34 roles; at least 34 are needed.
+    """
+    bound = min(max(float(bound), 0.0), float(objective))
+    return Certificate(kind, bound, (objective - bound) / max(bound, 1.0), True, float(objective))
 
 
 def bounded(

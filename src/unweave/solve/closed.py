@@ -44,18 +44,28 @@ def why_not_closed(objective: Objective, problem: Problem) -> str | None:
     return "the SVD needs free or orthonormal sides, or ridge on both"
 
 
-def decompose(objective: Objective, k: int, shift: str | None = None) -> SVDResult:
-    """Leading k singular values and right vectors of an objective's table, less its means if `shift` is "mean"."""
+def decompose(objective: Objective, k: int, shift: str | None = None, weights: NDArray | None = None) -> SVDResult:
+    """Leading k singular values and right vectors of an objective's table, less its means if `shift` is "mean".
+
+    With `weights` each row is times the root of its weight, and the means are weighted.
+    """
     if objective.in_blocks and objective.shape[1] > MOST_BLOCK_COLUMNS:
-        search = BlockSearch(objective, k, shift, None, 0)
+        search = BlockSearch(objective, k, shift, None, 0, weights)
         state, _ = iterate(search, search.begin(), search.adapt(Loop()))
         return with_signs(search.result(state, codes=False), objective.dtype)
     if objective.in_blocks:
-        return _decompose_blocks(objective, k, centred=shift is not None)
-    return truncated_svd(objective.matrix, k, shift=shift, codes=False)
+        return _decompose_blocks(objective, k, shift is not None, weights)
+    return truncated_svd(objective.matrix, k, shift=shift, codes=False, weights=weights)
 
 
-def _search(objective, k: int, method: str, rng, shift: str | None, tol: float | None) -> Search | None:
+def decomposes_at_once(objective: Objective, k: int) -> bool:
+    """Whether k triplets come with the whole spectrum, instead of by a search that grows with k."""
+    if objective.in_blocks:
+        return objective.shape[1] <= MOST_BLOCK_COLUMNS
+    return choose_method(as_product(objective.matrix), k) in ("gram", "full")
+
+
+def _search(objective, k: int, method: str, rng, shift: str | None, tol: float | None, weights) -> Search | None:
     """The search for the triplets of a table that is too large to decompose at once, or None.
 
     `tol` is on the objective, relative. Its error is quadratic in that of the vectors, hence the root.
@@ -63,18 +73,18 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
     if objective.in_blocks:
         wide = objective.shape[1] > MOST_BLOCK_COLUMNS
         accuracy = None if tol is None else max(np.sqrt(tol) / 3, 1e-6)
-        return BlockSearch(objective, k, shift, accuracy, seed_of(rng)) if wide else None
+        return BlockSearch(objective, k, shift, accuracy, seed_of(rng), weights) if wide else None
     product = as_product(objective.matrix)
     method = choose_method(product, k) if method == "auto" else method
     if method not in ("krylov", "power"):
         return None
     accuracy = None if tol is None or method == "power" else max(np.sqrt(tol) / 3, 1e-6)
-    return Search(product, k, shift, method, accuracy, seed_of(rng))
+    return Search(product, k, shift, method, accuracy, seed_of(rng), weights)
 
 
-def _decompose_blocks(objective: Objective, k: int, centred: bool) -> SVDResult:
+def _decompose_blocks(objective: Objective, k: int, centred: bool, weights: NDArray | None) -> SVDResult:
     """Summaries add: the Gram of the columns is a sum over blocks, and its eigenvectors are all that is needed."""
-    shift, gram = _centred_gram(objective) if centred else (None, objective.column_gram(None))
+    shift, gram = _centred_gram(objective, weights) if centred else (None, objective.column_gram(None, weights))
     values, vectors = np.linalg.eigh(gram)
     values, Vt = np.maximum(values[::-1], 0), vectors[:, ::-1].T
     Vt = Vt[:k] * np.sign(Vt[np.arange(k), np.abs(Vt[:k]).argmax(axis=1)])[:, None]
@@ -84,13 +94,13 @@ def _decompose_blocks(objective: Objective, k: int, centred: bool) -> SVDResult:
     )  # fmt: skip
 
 
-def _centred_gram(objective: Objective) -> tuple[NDArray, NDArray]:
+def _centred_gram(objective: Objective, weights: NDArray | None) -> tuple[NDArray, NDArray]:
     """The means of the columns and the Gram about them, in one visit.
 
     Every block hands back its own means and its Gram about these, so nothing large cancels; what the means of blocks
     differ by is added here.
     """
-    found = objective.total(_about_its_means)
+    found = objective.total(_about_its_means, None, objective.kept_weights(weights))
     means, rows = np.array(found["means"]), np.array(found["rows"])
     middle = means[0] + rows @ (means - means[0]) / rows.sum()
     apart = np.sqrt(rows)[:, None] * (means - middle)
@@ -98,8 +108,13 @@ def _centred_gram(objective: Objective) -> tuple[NDArray, NDArray]:
 
 
 def _about_its_means(block: Objective, state, own) -> tuple[dict, None]:
-    means = block.column_means()
-    return {"means": [means], "rows": [float(block.shape[0])], "gram": block.column_gram(means)}, None
+    if own is None:
+        means, rows = block.column_means(), float(block.shape[0])
+        return {"means": [means], "rows": [rows], "gram": block.column_gram(means)}, None
+    weights = own["weights"]
+    rows = float(weights.sum())
+    means = as_product(block.matrix).column_means(weights) if rows > 0 else np.zeros(block.shape[1])
+    return {"means": [means], "rows": [rows], "gram": block.column_gram(means, weights)}, None
 
 
 class Spectral(FactorScheme):
@@ -107,9 +122,17 @@ class Spectral(FactorScheme):
 
     shift: str | None = None
 
-    def __init__(self, objective: Objective, problem: Problem, method: str, rng, tol: float | None = None):
-        self.objective, self.problem = objective, problem
-        self.search = _search(objective, problem.n_components, method, rng, self.shift, tol)
+    def __init__(
+        self,
+        objective: Objective,
+        problem: Problem,
+        method: str,
+        rng,
+        tol: float | None = None,
+        weights: NDArray | None = None,
+    ):
+        self.objective, self.problem, self.weights = objective, problem, weights
+        self.search = _search(objective, problem.n_components, method, rng, self.shift, tol, weights)
         self.left = LeastSquares()
 
     def adapt(self, loop: Loop) -> Loop:
@@ -122,7 +145,7 @@ class Spectral(FactorScheme):
         if self.search is not None:
             state, _ = self.search.step(state)
             return state, self._cost(np.sqrt(self.search.values(state)), self.search.total)
-        svd = decompose(self.objective, self.problem.n_components, self.shift)
+        svd = decompose(self.objective, self.problem.n_components, self.shift, self.weights)
         numbers = {"tail": float(svd.tail), "total": float(svd.total), "exact": svd.exact, "method": svd.method}
         shift = {} if svd.shift is None else {"shift": np.asarray(svd.shift)}
         return {"s": svd.s, "Vt": svd.Vt, **numbers, **shift}, self._cost(svd.s, svd.total)

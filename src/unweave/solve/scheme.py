@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from unweave.solve.iterate import Loop
     from unweave.solve.search import SVDResult
     from unweave.updates import Update
@@ -83,7 +85,10 @@ class FactorScheme(Scheme):
         The half-step that finds the codes of rows, old and new.
     svd : SVDResult or None
         The decomposition that the fit was, once it is finished: certificates and variances come from it.
+    weights : array or None
+        Of the rows, where it weighs them.
     """
 
     left: Update
     svd: SVDResult | None = None
+    weights: NDArray | None = None

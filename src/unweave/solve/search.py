@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from unweave.linalg.operators import Flipped, Shifted
+from unweave.linalg.operators import Flipped, weighted_operator
 from unweave.linalg.products import gram, matmul
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.krylov import BlockKrylov, Normal
@@ -57,13 +57,22 @@ class Search(Scheme):
     """``X - 1 shift^T ~ U diag(s) Vt`` by block Krylov or the power method on the shorter side.
 
     The objective of a state is half of what its k values leave of ``||X - 1 shift^T||^2``. `tol` is on the vectors:
-    1e-3 for krylov; 1e-8, or 1e-5 in float32, for power unless given.
+    1e-3 for krylov; 1e-8, or 1e-5 in float32, for power unless given. With `weights` each row is times its root.
     """
 
-    def __init__(self, product, k: int, shift: np.ndarray | str | None, method: str, tol: float | None, seed: int):
-        self.shift = product.column_means() if isinstance(shift, str) else shift
+    def __init__(
+        self,
+        product,
+        k: int,
+        shift: np.ndarray | str | None,
+        method: str,
+        tol: float | None,
+        seed: int,
+        weights: np.ndarray | None = None,
+    ):
+        self.shift = product.column_means(weights) if isinstance(shift, str) else shift
         self.method, self.k = method, k
-        A = product if self.shift is None else Shifted(product, self.shift)
+        A = weighted_operator(product, self.shift, weights)
         self.total = A.squared_norm()
         self.wide = A.shape[0] < A.shape[1]
         self.side = Flipped(A) if self.wide else A

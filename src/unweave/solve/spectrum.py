@@ -16,8 +16,10 @@ from unweave.solve.svd import thin_svd
 _SMALL = 250_000  # entries up to which the singular values are computed directly
 
 
-def squared_spectrum(X, *, shift: np.ndarray | str | None = None) -> np.ndarray:
+def squared_spectrum(X, *, shift: np.ndarray | str | None = None, weights: np.ndarray | None = None) -> np.ndarray:
     """All squared singular values of ``X - 1 shift^T``, falling, float64: eigenvalues of the smaller Gram.
+
+    With `weights` each row is times the root of its weight.
 
     Examples
     --------
@@ -28,11 +30,12 @@ def squared_spectrum(X, *, shift: np.ndarray | str | None = None) -> np.ndarray:
     product = as_product(X)
     with parallel.single_blas():
         if product.shape[0] * product.shape[1] > _SMALL:
-            G, _ = small_gram(product, shift, np.float64)
+            G, _ = small_gram(product, shift, np.float64, weights)
             return np.maximum(linalg.eigvalsh(G, check_finite=False)[::-1], 0.0)
         A = as_dense(product.matrix)
-        shift = product.column_means() if isinstance(shift, str) else shift
+        shift = product.column_means(weights) if isinstance(shift, str) else shift
         A = np.asarray(A, dtype=np.float64) - (0.0 if shift is None else np.asarray(shift, dtype=np.float64))
+        A = A if weights is None else A * np.sqrt(weights)[:, None]
         return linalg.svdvals(A, check_finite=False) ** 2
 
 

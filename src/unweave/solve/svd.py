@@ -7,7 +7,7 @@ from scipy import linalg
 
 from unweave import parallel
 from unweave.data.storage import as_dense
-from unweave.linalg.operators import Shifted, as_product, small_gram
+from unweave.linalg.operators import as_product, small_gram, stored, weighted_operator
 from unweave.linalg.products import matmul
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.search import Search, SVDResult, seed_of, unit_columns
@@ -15,7 +15,8 @@ from unweave.solve.search import Search, SVDResult, seed_of, unit_columns
 _FULL = 250_000  # entries up to which LAPACK is fast enough to be the first choice
 _GRAM_DENSE = 3000  # shorter side up to which the Gram and its eigenvectors are affordable
 _GRAM_SPARSE = 1000
-_FULL_WORK = 3e11  # n m min(n, m) up to which LAPACK may rescue an ill-conditioned Gram
+_FULL_WORK = 3e11  # n m min(n, m) up to which LAPACK may rescue an ill-conditioned Gram,
+_MOST_FILLED = 20  # and how many times the stored entries it may write out for that
 
 
 def truncated_svd(
@@ -28,6 +29,7 @@ def truncated_svd(
     rng: np.random.Generator | int | None = None,
     method: str = "auto",
     codes: bool = True,
+    weights: np.ndarray | None = None,
 ) -> SVDResult:
     """The k largest singular values of ``X - 1 shift^T`` and their vectors.
 
@@ -44,6 +46,7 @@ def truncated_svd(
         full when X is small, gram when its shorter side is, else krylov; and full after all when s_k is so small that
         the Gram, whose condition is that of X squared, cannot resolve it.
     codes : False leaves U out (None).
+    weights : of the rows: each is times the root of its weight, and ``"mean"`` is the weighted mean.
 
     The largest entry by absolute value of each row of Vt is positive.
 
@@ -68,11 +71,11 @@ def truncated_svd(
     chosen = choose_method(product, k) if method == "auto" else method
     with parallel.single_blas():
         if chosen == "gram":
-            result = _by_gram(product, k, shift, codes, rescue=method == "auto")
+            result = _by_gram(product, k, shift, codes, weights, rescue=method == "auto")
         elif chosen == "full":
-            result = _by_lapack(product, k, shift, codes)
+            result = _by_lapack(product, k, shift, codes, weights)
         else:
-            search = Search(product, k, shift, chosen, tol, seed_of(rng))
+            search = Search(product, k, shift, chosen, tol, seed_of(rng), weights)
             loop = Loop(max_iter or 200, ending="out of blocks")
             state, _ = iterate(search, search.begin(), search.adapt(loop))
             result = search.result(state, codes)
@@ -133,20 +136,21 @@ def _upper(G: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return values[size - k :], vectors[:, size - k :]
 
 
-def _by_gram(product, k: int, shift, codes: bool, *, rescue: bool) -> SVDResult:
+def _by_gram(product, k: int, shift, codes: bool, weights, *, rescue: bool) -> SVDResult:
     """Eigenvectors of ``A^T A`` or ``A A^T``, whichever is smaller; the other side by one product."""
     n, m = product.shape
     single = product.dtype == np.float32
-    G, shift = small_gram(product, shift)
+    G, shift = small_gram(product, shift, None, weights)
     values, E = top_eigen(G, k, rough=single and product.is_dense)
     if single and product.is_dense and values[-1] < 1e-3 * values[0]:
-        G, shift = small_gram(product, shift, np.float64)
+        G, shift = small_gram(product, shift, np.float64, weights)
         values, E = top_eigen(G, k)
-    if rescue and values[-1] < 1e-8 * values[0] and float(n) * m * min(n, m) <= _FULL_WORK:
-        return _by_lapack(product, k, shift, codes)
+    affordable = float(n) * m * min(n, m) <= _FULL_WORK and n * m <= _MOST_FILLED * stored(product)
+    if rescue and values[-1] < 1e-8 * values[0] and affordable:
+        return _by_lapack(product, k, shift, codes, weights)
     s = np.sqrt(np.maximum(values, 0.0))
     total = float(np.trace(G))
-    A = product if shift is None else Shifted(product, shift)
+    A = weighted_operator(product, shift, weights)
     if n >= m:
         U = unit_columns(A.dot(E), s) if codes else None
         Vt = E.T
@@ -156,11 +160,12 @@ def _by_gram(product, k: int, shift, codes: bool, *, rescue: bool) -> SVDResult:
     return SVDResult(U, s, Vt, total - float(values.sum()), True, "gram", shift, total)
 
 
-def _by_lapack(product, k: int, shift, codes: bool) -> SVDResult:
+def _by_lapack(product, k: int, shift, codes: bool, weights) -> SVDResult:
     """All singular values to machine precision: small matrices, and spectra that the Gram cannot resolve."""
     A = np.asarray(as_dense(product.matrix), dtype=np.float64)
-    shift = product.column_means() if isinstance(shift, str) else shift
+    shift = product.column_means(weights) if isinstance(shift, str) else shift
     A = A if shift is None else A - np.asarray(shift, dtype=np.float64)
+    A = A if weights is None else A * np.sqrt(weights)[:, None]
     U, s, Vt = thin_svd(A, codes)
     U = U[:, :k] if U is not None else None
     return SVDResult(U, s[:k], Vt[:k], float(s[k:] @ s[k:]), True, "full", shift, float(s @ s))

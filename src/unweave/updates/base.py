@@ -74,10 +74,10 @@ class Half:
     def row_values(self, F: NDArray) -> NDArray[np.float64]:
         """Penalty of each row of an allowed F (constraints cost nothing there)."""
         terms = self.penalty.separable_terms()
-        if terms is None:
-            return np.zeros(len(F))
-        l1, ridge, _ = terms
         F64 = np.delete(F, self.exempt, axis=1).astype(np.float64) if self.exempt else F.astype(np.float64)
+        if terms is None:
+            return self.penalty.row_costs(F64)
+        l1, ridge, _ = terms
         return l1 * np.abs(F64).sum(axis=1) + 0.5 * ridge * np.square(F64).sum(axis=1)
 
 

@@ -115,7 +115,7 @@ class LSA(TruncatedSVD):
         texts = is_texts(X)
         vectorizer = None if self.vectorizer is None else ready_vectorizer(self.vectorizer, X if texts else None)
         X = self._table(X, vectorizer)
-        codes = super()._fit(X)
+        codes = super()._fit(X, weights)
         self.vectorizer_ = vectorizer
         self._learn_terms()
         self._units = unit_rows(np.empty((0, len(self.components_))) if codes is None else codes)

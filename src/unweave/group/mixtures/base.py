@@ -117,7 +117,7 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         many = self._n_starts()
         if many > 1 and isinstance(rows, RowsInBlocks):
             em = self._em(rows.standing(chosen_rows(rows, SAMPLE, run.rng)))
-        return _best_start(em, many, run.loop, run.rng)
+        return best_start(em, many, run.loop, run.rng)
 
     def _n_starts(self) -> int:
         """Count the starts that are tried: one where the user gives it."""
@@ -171,7 +171,7 @@ class BaseMixture(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Dens
         objective, self._learned = open_table(self, X, self.missing, "squared")
         rows = self._open(objective, row_weights(sample_weight, objective.shape[0]))
         em, loop = self._em(rows), Loop(max_iter=_FIRST_BLOCK, tol=0.0, ending="the first block")
-        state, _ = iterate(em, _best_start(em, self._n_starts(), loop, generator(self.random_state)), loop)
+        state, _ = iterate(em, best_start(em, self._n_starts(), loop, generator(self.random_state)), loop)
         self._keep(state, rows)
         self.plan_, self.converged_ = self._plan(rows), False
         self._label(rows)
@@ -290,7 +290,7 @@ def _codes_as_stored(rows: WeightedRows, state: tuple) -> NDArray:
     return probabilities(rows, state).astype(rows.objective.dtype, copy=False)
 
 
-def _best_start(em: EM, many: int, loop: Loop, rng: np.random.Generator) -> dict:
+def best_start(em: EM, many: int, loop: Loop, rng: np.random.Generator) -> dict:
     """Find the start that ends best, to be run again under the eyes of callback and checkpoint.
 
     Where a checkpoint is there, that goes on instead.

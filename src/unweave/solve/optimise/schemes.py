@@ -109,7 +109,8 @@ class QuasiNewton(Scheme):
 
 
 def _better(new: State, old: State, promised: float) -> bool:
-    """Tell whether a step is worth taking; where values are alike to all digits, the gradient must be shorter."""
+    """Tell whether a step is worth taking; where values are alike to all digits, the gradient is a tenth shorter."""
     if new["value"] > old["value"] + promised:
         return False
-    return new["value"] < old["value"] or np.linalg.norm(new["gradient"]) < np.linalg.norm(old["gradient"])
+    shorter = np.linalg.norm(new["gradient"]) < 0.9 * np.linalg.norm(old["gradient"])
+    return bool(new["value"] < old["value"] or shorter)

@@ -1,0 +1,143 @@
+"""Improve roles of a given number: rows and columns in turns, roles exchanged one at a time, never for the worse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.explain.roles.sides import Prices, Side, Sides
+from unweave.linalg.bits import Words, ones_in_rows
+from unweave.solve.scheme import Scheme, State
+
+_PATIENCE = 2  # sweeps without a gain
+_ENDING = 20  # turns at the end, most of which are not needed
+_SEEDS = 24  # rows from which a new role is grown, at most,
+_LOOK = 1 << 26  # and words of the table that these look at in one turn
+
+
+def alternate(sides: Sides, users: Words, roles: Words, rounds: int = 20) -> tuple[Words, Words, float]:
+    """Who has which role and what each holds, in turns, until the cost no longer falls."""
+    cost = sides.cost(users, roles)
+    for _ in range(rounds):
+        next_users = sides.users_of(roles, users)
+        next_roles = sides.roles_of(next_users, roles)
+        found = sides.cost(next_users, next_roles)
+        if found >= cost:
+            break
+        users, roles, cost = next_users, next_roles, found
+    return users, roles, cost
+
+
+def grown(sides: Sides, users: Words, roles: Words, k: int, rng, prices: Prices | None = None) -> tuple[Words, Words]:
+    """Add the best role that is met from some rows with much left to cover, until there are k or none gains."""
+    while len(roles) < k:
+        free = sides.free(users, roles)
+        new_users, new_items, gain = sides.best_role(free, _seeds(free, rng), prices)
+        if gain <= 0:
+            break
+        users, roles = np.vstack([users, new_users]), np.vstack([roles, new_items])
+    return users, roles
+
+
+def _seeds(free: tuple[Side, Side], rng) -> Words:
+    """Rows drawn by how much of them is left to cover; fewer of a table that takes long to look at."""
+    ones = free[0].ones
+    size = min(_SEEDS, max(2, _LOOK // (ones.size + free[1].ones.size)))
+    weight = ones_in_rows(ones).astype(np.float64)
+    if not weight.any():
+        return ones[:1]
+    size = min(size, int((weight > 0).sum()))
+    return ones[rng.choice(len(ones), size, replace=False, p=weight / weight.sum())]
+
+
+class Improve(Scheme):
+    """Rows and columns in turns, then exchanges of roles; the state holds `users`, `roles` and the generator."""
+
+    ending = "no move of a row, a column or a role was found that helps"
+
+    def __init__(self, sides: Sides, users: Words, roles: Words, k: int):
+        self.sides, self.k, self.first = sides, k, (users, roles)
+        self.careful = replace(sides.prices, exact=True)
+
+    def adapt(self, loop):
+        return replace(loop, tol=None, ending="the steps allowed are done")
+
+    def begin(self, rng=None) -> State:
+        users, roles = self.first
+        users, roles, cost = alternate(self.sides, users, roles)
+        return {"users": users, "roles": roles, "cost": cost, "stale": 0, "rng": rng or np.random.default_rng(0)}
+
+    def step(self, state):
+        rng, cost = state["rng"], state["cost"]
+        users, roles = grown(self.sides, state["users"], state["roles"], self.k, rng)
+        users, roles, cost = alternate(self.sides, users, roles)
+        for r in np.argsort(role_values(self.sides, users, roles), kind="stable"):
+            for gone, prices in ((_one(r), None), (_one(r), self.careful), (_with_twin(roles, r), None)):
+                found = self._replaced(users, roles, gone, rng, prices)
+                if found[2] < cost:
+                    users, roles, cost = found
+                    break
+        stale = 0 if cost < state["cost"] else state["stale"] + 1
+        return {"users": users, "roles": roles, "cost": cost, "stale": stale, "rng": rng}, cost
+
+    def settled(self, state):
+        return state["stale"] >= _PATIENCE or state["cost"] <= 0
+
+    def finish(self, state):
+        """End with the half-step that finds the roles of new users, so that those of the table are what they get."""
+        roles = state["roles"][role_values(self.sides, state["users"], state["roles"]) > 0]
+        users = self.sides.users_anew(roles)
+        best = users, roles, self.sides.cost(users, roles)
+        for _ in range(_ENDING):
+            roles = self.sides.roles_of(users, roles)
+            users = self.sides.users_anew(roles)
+            cost = self.sides.cost(users, roles)
+            if cost >= best[2]:
+                break
+            best = users, roles, cost
+        return {**state, "users": best[0], "roles": best[1], "cost": best[2]}
+
+    def _replaced(self, users: Words, roles: Words, gone: list[int], rng, prices) -> tuple[Words, Words, float]:
+        """Drop some roles (two make room for their union), grow others in their place, and settle."""
+        kept = np.delete(np.arange(len(roles)), gone)
+        union = np.bitwise_or.reduce(roles[gone], axis=0)
+        users, roles = users[kept], roles[kept]
+        if len(gone) > 1:
+            joined = self.sides.best_role(self.sides.free(users, roles), union[None])
+            if joined[2] > 0:
+                users, roles = np.vstack([users, joined[0]]), np.vstack([roles, joined[1]])
+        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices))
+
+
+def role_values(sides: Sides, users: Words, roles: Words) -> NDArray[np.float64]:
+    """What would be lost without each role: of the cells that it alone covers."""
+    side = sides.rows
+    codes = sides.codes(side, users)
+    once, twice = np.zeros_like(side.ones), np.zeros_like(side.ones)
+    for r, role in enumerate(roles):
+        have = codes[:, r] > 0
+        twice[have] |= once[have] & role
+        once[have] |= role
+    values = np.zeros(len(roles))
+    for r, role in enumerate(roles):
+        have = codes[:, r] > 0
+        alone, copies = role & ~twice[have], side.copies[have]
+        ones = np.bitwise_count(side.ones[have] & alone).sum(axis=1, dtype=np.int64) @ copies
+        zeros = np.bitwise_count(side.zeros[have] & alone).sum(axis=1, dtype=np.int64) @ copies
+        values[r] = sides.prices.missed * ones - sides.prices.extra * zeros
+    return values
+
+
+def _one(r: int) -> list[int]:
+    return [int(r)]
+
+
+def _with_twin(roles: Words, r: int) -> list[int]:
+    """A role and the one that shares most of its permissions."""
+    shared = np.bitwise_count(roles & roles[r]).sum(axis=1, dtype=np.int64).astype(np.float64)
+    shared /= np.maximum(np.bitwise_count(roles | roles[r]).sum(axis=1, dtype=np.int64), 1)
+    shared[r] = -1
+    twin = int(shared.argmax())
+    return [int(r)] if twin == r else [int(r), twin]

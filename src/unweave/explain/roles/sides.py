@@ -1,0 +1,126 @@
+"""A table of zeros and ones seen from both sides, as bits without copies of rows and columns: what fits roles to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.explain.roles.access import Access
+from unweave.linalg.bits import Words, distinct, pack_bits, transpose
+from unweave.linalg.roles import ANY, cheapest_codes, codes_of_rows, fit_one_role
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows of a table, each kind once: `ones` and `zeros` as bits over all columns, the kind of every row, and how
+    many there are of each."""
+
+    ones: Words
+    zeros: Words
+    kinds: NDArray[np.int64]
+    copies: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ones: Words, zeros: Words) -> Side:
+        first, kinds = distinct(np.hstack([ones, zeros]))
+        return cls(ones[first].copy(), zeros[first].copy(), kinds, np.bincount(kinds))
+
+    def less(self, covered: Words) -> Side:
+        """The same with the cells that are covered neither one nor zero: what is free for another role."""
+        return Side(self.ones & ~covered, self.zeros & ~covered, self.kinds, self.copies)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What an answer costs: `missed` for a one that no role covers, `extra` for a zero that one does, which `exact`
+    never allows."""
+
+    missed: float = 1.0
+    extra: float = 1.0
+    exact: bool = False
+
+    @property
+    def most_extra(self) -> np.int64:
+        return np.int64(0) if self.exact else ANY
+
+
+class Sides:
+    """A table as rows and as columns, and what roles cost on it.
+
+    A solution is a pair of bits: `roles` (k rows of all permissions) and `users` (k rows of all users).
+    """
+
+    def __init__(self, access: Access, prices: Prices):
+        self.shape, self.prices = access.shape, prices
+        m = access.shape[1]
+        self.rows = Side.of(access.granted, access.denied)
+        self.columns = Side.of(transpose(access.granted, m), transpose(access.denied, m))
+
+    def users_of(self, roles: Words, users: Words | None = None) -> Words:
+        """Who has each role, at least cost; from `users` on, or from nobody."""
+        return self._codes(self.rows, roles, users)
+
+    def users_anew(self, roles: Words) -> Words:
+        """Who has each role as new users would get it: whatever was found for them before does not count."""
+        prices = self.prices.missed, self.prices.extra
+        codes = cheapest_codes(self.rows.ones, self.rows.zeros, roles, prices, exact=self.prices.exact)
+        return pack_bits(codes[self.rows.kinds].T)
+
+    def roles_of(self, users: Words, roles: Words | None = None) -> Words:
+        """What each role holds, given who has it, at least cost."""
+        return self._codes(self.columns, users, roles)
+
+    def _codes(self, side: Side, factor: Words, begin: Words | None) -> Words:
+        start = None if begin is None else self.codes(side, begin)
+        prices = self.prices.missed, self.prices.extra
+        codes = codes_of_rows(side.ones, side.zeros, factor, prices, exact=self.prices.exact, begin=start)
+        return pack_bits(codes[side.kinds].T)
+
+    def codes(self, side: Side, words: Words) -> NDArray[np.uint8]:
+        """What each kind of row has (kinds × k), of bits over all rows."""
+        first = np.zeros(len(side.copies), np.int64)
+        first[side.kinds[::-1]] = np.arange(len(side.kinds))[::-1]
+        return np.ascontiguousarray((words[:, first >> 6] >> (first & 63).astype(np.uint64) & np.uint64(1)).T).astype(
+            np.uint8
+        )
+
+    def covered(self, side: Side, own: Words, other: Words, without: int = -1) -> Words:
+        """What the roles cover of each kind of row; `own` are bits over all rows, `other` over all columns."""
+        codes, found = self.codes(side, own), np.zeros_like(side.ones)
+        for r in range(len(other)):
+            if r != without:
+                found[codes[:, r] > 0] |= other[r]
+        return found
+
+    def errors(self, users: Words, roles: Words) -> tuple[int, int]:
+        """How many ones are missed and how many zeros are covered."""
+        covered = self.covered(self.rows, users, roles)
+        missed = np.bitwise_count(self.rows.ones & ~covered).sum(axis=1, dtype=np.int64) @ self.rows.copies
+        extra = np.bitwise_count(self.rows.zeros & covered).sum(axis=1, dtype=np.int64) @ self.rows.copies
+        return int(missed), int(extra)
+
+    def cost(self, users: Words, roles: Words) -> float:
+        """What a solution costs."""
+        missed, extra = self.errors(users, roles)
+        return self.prices.missed * missed + self.prices.extra * extra
+
+    def best_role(
+        self, free: tuple[Side, Side], seeds: Words, prices: Prices | None = None
+    ) -> tuple[Words, Words, float]:
+        """The best role met from any seed (rows of permissions), on what is free: users, permissions, and its gain."""
+        prices = self.prices if prices is None else prices
+        best: tuple[Words, Words, float] = np.zeros(self.columns.ones.shape[1], np.uint64), seeds[0] * np.uint64(0), 0.0
+        for seed in seeds:
+            users, items, gain = fit_one_role(*free, seed, prices)
+            if gain > best[2]:
+                best = users, items, gain
+        return best
+
+    def free(self, users: Words, roles: Words, without: int = -1) -> tuple[Side, Side]:
+        """Both sides less what all roles but one cover."""
+        return (
+            self.rows.less(self.covered(self.rows, users, roles, without)),
+            self.columns.less(self.covered(self.columns, roles, users, without)),
+        )
