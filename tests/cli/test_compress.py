@@ -82,7 +82,8 @@ def test_more_numbers_leave_a_better_picture(photo, capsys):
 @pytest.mark.parametrize(
     ("model", "kind"),
     [("haar", "OrthonormalBasis"), ("fourier", "OrthonormalBasis"), ("pca", "PCA"), ("svd", "TruncatedSVD"),
-     ("sparse-pca", "SparsePCA"), ("dictionary", "DictionaryLearning"), ("ica", "ICA")],
+     ("sparse-pca", "SparsePCA"), ("dictionary", "DictionaryLearning"), ("ica", "ICA"),
+     ("autoencoder", "LinearAutoencoder")],
 )  # fmt: skip
 def test_a_picture_by_each_model_and_the_lines_give_the_same(photo, capsys, model, kind):
     count = ["-k", "20"] if model == "dictionary" else ["-k", "6"]
@@ -126,7 +127,7 @@ def test_what_is_brightest():
     assert [peak_of(np.array(x)) for x in ([1.0], [0.2, 0.5], [300.0], [1e6])] == [255, 0.5, 65535, 1e6]
 
 
-@pytest.mark.parametrize("model", ["pca", "svd", "sparse-pca", "dictionary", "ica", "dct", "haar"])
+@pytest.mark.parametrize("model", ["pca", "svd", "sparse-pca", "dictionary", "ica", "autoencoder", "dct", "haar"])
 def test_a_table_by_each_model_and_the_lines_give_the_same(here, capsys, model):
     files.write_wine(here / "table.csv")
     told = said(capsys, "compress", "table.csv", "--model", model, "-k", "4", "--out", "out")

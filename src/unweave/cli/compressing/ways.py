@@ -153,7 +153,7 @@ def sort_of(table: NamedTable) -> str:
         return "picture" if table.image is None else "pictures"
     if table.kind == "tensor":
         return "tensor"
-    if getattr(table, "rate", None) is not None:
+    if table.rate is not None:
         return "sound"
     return "sparse" if table.sparse else "table"
 

@@ -98,7 +98,7 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
     >>> t = np.linspace(0, 1, 64)
     >>> X = np.array([np.exp(-a * t) for a in (1, 2, 3)])
     >>> basis = unweave.OrthonormalBasis("dct", keep=4).fit(X)
-    >>> basis.transform(X).shape, bool(basis.reconstruction_err_ < 0.02 * np.linalg.norm(X))
+    >>> basis.transform(X).shape, bool(basis.reconstruction_err_ < 0.05 * np.linalg.norm(X))
     ((3, 4), True)
 
     References
