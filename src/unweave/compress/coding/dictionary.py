@@ -109,7 +109,7 @@ class DictionaryLearning(BaseFactorization):
         self.verbose = verbose
 
     def _fit(self, X, weights=None):
-        vars(self).pop("strength_", None)
+        self.__dict__.pop("strength_", None)
         return super()._fit(X, weights)
 
     def _fit_objective(self, objective, learned, *given):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from unweave.linalg import nnls as exact
 from unweave.linalg.lasso import lasso_rows, sweep_rows
 from unweave.linalg.pursuit import greedy_rows, pursuit_gram
 from unweave.objectives import Objective
-from unweave.objectives.models import Entries, RowModel
+from unweave.objectives.models import Entries
 from unweave.parallel import chunks
 from unweave.updates import Effort, Half, Proximal
 from unweave.updates.descent import descend
@@ -39,7 +40,7 @@ class Limits:
     n_columns: int = 0
 
 
-def active_set(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def active_set(model: Any, half: Half, limits: Limits) -> NDArray:
     """The exact minimiser: an active set for each row."""
     l1, ridge, nonnegative = _terms(half)
     F = np.zeros(model.shape, model.dtype)
@@ -49,14 +50,14 @@ def active_set(model: RowModel, half: Half, limits: Limits) -> NDArray:
     return lasso_rows(model.cross, model.gram_cast, F, l1, nonnegative, ridge)
 
 
-def coordinate(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def coordinate(model: Any, half: Half, limits: Limits) -> NDArray:
     """Cyclic coordinate descent with active sets and gap-safe screening."""
     l1, _, nonnegative = _terms(half)
     F = np.zeros(model.shape, model.dtype)
     return sweep_rows(model.cross, model.gram, model.row_norms(), F, l1, nonnegative, limits.sweeps, limits.tol)
 
 
-def block_coordinate(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def block_coordinate(model: Any, half: Half, limits: Limits) -> NDArray:
     """Proximal steps on blocks of atoms in turn, each with the curvature of its own block."""
     F, before = np.zeros(model.shape, model.dtype), None
     B = model.gram_cast
@@ -73,13 +74,13 @@ def block_coordinate(model: RowModel, half: Half, limits: Limits) -> NDArray:
     return F
 
 
-def fista(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def fista(model: Any, half: Half, limits: Limits) -> NDArray:
     """Accelerated proximal gradient."""
     effort = Effort(sweeps=limits.sweeps, tol=limits.tol)
     return Proximal()(model, _projected_zero(model, half), half, effort)
 
 
-def ista(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def ista(model: Any, half: Half, limits: Limits) -> NDArray:
     """Proximal gradient without momentum: F ← soft(F − η·∇, η·λ)."""
     effort = Effort(sweeps=limits.sweeps, tol=limits.tol)
     F = _projected_zero(model, half)
@@ -88,7 +89,7 @@ def ista(model: RowModel, half: Half, limits: Limits) -> NDArray:
     )
 
 
-def subgradient(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def subgradient(model: Any, half: Half, limits: Limits) -> NDArray:
     """Steps along −(∇ + λ·sign F) of length 1/(L·√t), the best F kept: the plain reference, slow and never exact."""
     l1, ridge, nonnegative = _terms(half)
     F = np.zeros(model.shape, model.dtype)
@@ -104,24 +105,24 @@ def subgradient(model: RowModel, half: Half, limits: Limits) -> NDArray:
     return best
 
 
-def lars(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def lars(model: Any, half: Half, limits: Limits) -> NDArray:
     """The path of every row from the strength at which it enters down to the one asked for."""
     l1, _, nonnegative = _terms(half)
     rows = [lasso_path_of(a.astype(np.float64), model.gram, l1, nonnegative)[1][-1] for a in model.cross]
     return np.array(rows, dtype=model.dtype).reshape(model.shape)
 
 
-def pursuit(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def pursuit(model: Any, half: Half, limits: Limits) -> NDArray:
     """Orthogonal matching pursuit: the atom that lowers the residual most on its own, then least squares."""
     return _greedy(model, half, limits.floor, limits.n_columns, joint=False)
 
 
-def joint_pursuit(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def joint_pursuit(model: Any, half: Half, limits: Limits) -> NDArray:
     """Order-recursive pursuit: the atom that lowers the residual most together with those taken."""
     return _greedy(model, half, limits.floor, limits.n_columns, joint=True)
 
 
-def _greedy(model: RowModel, half: Half, floor: float, n_columns: int, joint: bool) -> NDArray:
+def _greedy(model: Any, half: Half, floor: float, n_columns: int, joint: bool) -> NDArray:
     s = int(half.penalty.nonzeros)
     if isinstance(model, Entries):
         t = model.table
@@ -129,7 +130,7 @@ def _greedy(model: RowModel, half: Half, floor: float, n_columns: int, joint: bo
     return pursuit_gram(model.cross, model.gram_cast, model.row_norms(), s, joint, floor * n_columns)
 
 
-def enumeration(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def enumeration(model: Any, half: Half, limits: Limits) -> NDArray:
     """The best of all supports of s atoms, each solved by least squares."""
     k, s = model.shape[1], min(int(half.penalty.nonzeros), model.shape[1])
     if comb(k, s) > _MOST_SUBSETS:
@@ -153,12 +154,12 @@ def enumeration(model: RowModel, half: Half, limits: Limits) -> NDArray:
     return F.astype(model.dtype)
 
 
-def ball(model: RowModel, half: Half, limits: Limits) -> NDArray:
+def ball(model: Any, half: Half, limits: Limits) -> NDArray:
     """‖f‖₁ ≤ radius: the lasso with the strength, of each row, at which its solution has that size.
 
     The size falls as the strength grows, so the strength is found by halving; each try begins at the last codes.
     """
-    penalty = half.penalty
+    penalty: Any = half.penalty
     radius, nonnegative = float(getattr(penalty, "other", penalty).radius), bool(penalty.nonnegative)
     A, B = model.cross.astype(np.float64), model.gram
     low, high = np.zeros(len(A)), np.abs(A).max(axis=1, initial=0.0)
@@ -182,7 +183,7 @@ def _terms(half: Half) -> tuple[float, float, bool]:
     return terms
 
 
-def _projected_zero(model: RowModel, half: Half) -> NDArray:
+def _projected_zero(model: Any, half: Half) -> NDArray:
     return half.prox(np.zeros(model.shape, dtype=model.dtype), 0.0)
 
 
@@ -190,7 +191,7 @@ def _still(new: NDArray, old: NDArray, tol: float) -> bool:
     return bool(np.abs(new - old).max(initial=0) <= tol * max(float(np.abs(new).max(initial=0)), 1e-300))
 
 
-Method = Callable[[RowModel, Half, Limits], NDArray]
+Method = Callable[[Any, Half, Limits], NDArray]  # of a quadratic model, or one with a Gram for each row
 LASSO: dict[str, Method] = {
     "active-set": active_set, "coordinate": coordinate, "block-coordinate": block_coordinate, "fista": fista,
     "ista": ista, "lars": lars, "subgradient": subgradient,

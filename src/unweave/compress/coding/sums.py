@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,6 +66,7 @@ class BatchSums(FactorScheme):
             size += self._batch(some, U, slice(None) if once else rows, Z, gram, cross)
             for _ in range(_SWEEPS if once else 1):
                 sweep_atoms(gram, cross, Z, *self.ball)
+        assert some is not None, "a table has rows"
         self._revive(some, U[rows], Z, gram)
         value = self.objective.half_norm - float(np.vdot(cross, Z)) + 0.5 * float(np.vdot(gram, Z @ Z.T))
         value = max(value, 0.0) + self.terms[0] * size
@@ -73,7 +76,8 @@ class BatchSums(FactorScheme):
     def _batch(self, some: Objective, U: NDArray, rows, Z: NDArray, gram: NDArray, cross: NDArray) -> float:
         """New codes of a batch, in place of the old in the sums; by how much ‖U‖₁ grew."""
         l1, ridge, nonnegative = self.terms
-        model, old = some.rows_given(np.ascontiguousarray(Z, dtype=U.dtype)), U[rows]
+        model: Any = some.rows_given(np.ascontiguousarray(Z, dtype=U.dtype))
+        old = U[rows]
         new = lasso_rows(model.cross, model.gram_cast, old, l1, nonnegative, ridge)
         more, both = new - old, new + old
         change = (more.T @ both).astype(np.float64)  # VᵀV − UᵀU = ½((V − U)ᵀ(V + U) + (V + U)ᵀ(V − U))
