@@ -30,16 +30,15 @@ FEW = {"n_components": 3, "n_clusters": 3, "max_iter": 4, "random_state": 0}
 
 # What these learn from is no measurement, or their strengths are counted in it.
 WITHOUT_UNITS = {
-    "TextTable": "takes texts",
     "LDA": "its priors are counts of words",
     "ImplicitALS": "entries are confidences beside a confidence of one",
     "EASE": "entries count as ones, whatever their size",
-    "BernoulliMixture": "entries are 0 or 1",
-    "MultiAssignmentClustering": "entries are 0 or 1",
-    **dict.fromkeys(("BernoulliMixture", "BooleanFactorization", "RoleMiner"), "entries are 0 or 1"),
+    **dict.fromkeys(
+        ("BernoulliMixture", "BooleanFactorization", "RoleMiner", "MultiAssignmentClustering"), "entries are 0 or 1"
+    ),
     "MatrixCompletion": "its ridge is chosen in units of the spread of the table; it has a law of its own",
 }
-SCALED = [name for name in ESTIMATORS if name not in WITHOUT_UNITS]
+SCALED = [name for name, entry in ESTIMATORS.items() if name not in WITHOUT_UNITS and not entry.prepares]
 # To what power of c each answer grows; codes are told through what they stand for.
 GROWS = {"predict": 0, "predict_proba": 0, "document_topics": 0}
 
@@ -63,7 +62,8 @@ def said(name: str, X, c: float) -> dict[str, np.ndarray]:
     elif hasattr(fitted, "components_") and hasattr(fitted, "codes_") and not hasattr(fitted, "topics_"):
         codes = fitted.transform(X) if fitted.codes_ is None else fitted.codes_
         codes = codes.toarray() if sp.issparse(codes) else codes
-        found["table"] = np.asarray(codes, np.float64) @ (fitted.components_ / X.dtype.type(c)).astype(np.float64)
+        Z = getattr(fitted, "_patterns", fitted.components_)  # of ICA the mixing: its components unmix
+        found["table"] = np.asarray(codes, np.float64) @ (Z / X.dtype.type(c)).astype(np.float64)
     for attribute in ("cluster_centers_", "means_"):
         if hasattr(fitted, attribute):
             found[attribute] = np.asarray(getattr(fitted, attribute), np.float64) / c

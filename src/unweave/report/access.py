@@ -107,17 +107,12 @@ def look_at_access(
     n, m = assignments.shape[0], roles.shape[1]
     if table is None or table.X is None or np.shape(table.X) != (n, m):
         table = NamedTable(bits_of(assignments.astype(np.int32) @ roles.astype(np.int32)))
-    values = table.X
-    if sp.issparse(values):
-        has = bits_of(values)
-    else:
-        values = np.asarray(values, dtype=np.float64)
+    found = sp.coo_array(table.X)  # what is not known is stored, as NaN: there users have what roles grant
+    holes = np.isnan(found.data)
+    if holes.any():
         granted = bits_of(assignments.astype(np.int32) @ roles.astype(np.int32))
-        has = (
-            bits_of(np.where(np.isnan(values), granted.toarray(), values > 0))
-            if np.isnan(values).any()
-            else bits_of(values)
-        )
+        found.data[holes] = granted[found.row[holes], found.col[holes]]
+    has = bits_of(found)
     users = list(table.rows) if table.rows is not None else [str(i + 1) for i in range(n)]
     permissions = list(table.columns) if table.columns is not None else [f"column {j + 1}" for j in range(m)]
     return Access(has, assignments, roles, users, permissions, dict(attributes or {}))
