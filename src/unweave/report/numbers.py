@@ -64,7 +64,7 @@ def listed(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def counted(n: int, noun: str, plural: str | None = None) -> str:
+def counted(n: float, noun: str, plural: str | None = None) -> str:
     """Write a count with its noun.
 
     >>> counted(1, "row"), counted(1200, "axis", "axes")

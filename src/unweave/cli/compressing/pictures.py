@@ -18,7 +18,7 @@ from unweave.compress.bases.compare import LEARNED
 from unweave.data.named import NamedTable
 from unweave.data.storage import stored
 from unweave.report.answer import Answer, answer
-from unweave.report.numbers import percent, readable
+from unweave.report.numbers import counted, percent, readable
 
 TILE = 8  # pixels along a side
 _DEPTHS: dict[float, Any] = {255.0: np.uint8, 65535.0: np.uint16}  # by the brightest that there can be
@@ -110,7 +110,7 @@ def _found(job: Job) -> Answer:
     found = comparison(job)
     rate = found.usual_rate
     tried = [found.at(part * rate) for part in _RATES]
-    header = ["basis", *(f"{readable(part * rate)} bits a pixel" for part in _RATES), "indices", "the basis"]
+    header = ["basis", *(f"{counted(part * rate, 'bit')} a pixel" for part in _RATES), "indices", "the basis"]
     rows = []
     for name in found.at():
         near = min(found.of(name), key=lambda one: abs(one.bits_per_number - rate))
