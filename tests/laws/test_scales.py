@@ -34,9 +34,9 @@ WITHOUT_UNITS = {
     "LDA": "its priors are counts of words",
     "ImplicitALS": "entries are confidences beside a confidence of one",
     "EASE": "entries count as ones, whatever their size",
-    "BernoulliMixture": "entries are 0 or 1",
-    "MultiAssignmentClustering": "entries are 0 or 1",
-    **dict.fromkeys(("BernoulliMixture", "BooleanFactorization", "RoleMiner"), "entries are 0 or 1"),
+    **dict.fromkeys(
+        ("BernoulliMixture", "BooleanFactorization", "MultiAssignmentClustering", "RoleMiner"), "entries are 0 or 1"
+    ),
     "MatrixCompletion": "its ridge is chosen in units of the spread of the table; it has a law of its own",
 }
 SCALED = [name for name in ESTIMATORS if name not in WITHOUT_UNITS]

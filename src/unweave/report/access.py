@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
+from unweave.data.storage import is_array
 from unweave.report.numbers import counted
 from unweave.report.view import View
 
@@ -108,7 +109,7 @@ def look_at_access(
     if table is None or table.X is None or np.shape(table.X) != (n, m):
         table = NamedTable(bits_of(assignments.astype(np.int32) @ roles.astype(np.int32)))
     values = table.X
-    if sp.issparse(values):
+    if not is_array(values):
         has = bits_of(values)
     else:
         values = np.asarray(values, dtype=np.float64)
