@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
-from unweave.data.storage import is_array
+from unweave.data.storage import as_dense, stored
 from unweave.report.numbers import counted
 from unweave.report.view import View
 
@@ -109,16 +109,10 @@ def look_at_access(
     if table is None or table.X is None or np.shape(table.X) != (n, m):
         table = NamedTable(bits_of(assignments.astype(np.int32) @ roles.astype(np.int32)))
     values = table.X
-    if not is_array(values):
-        has = bits_of(values)
-    else:
-        values = np.asarray(values, dtype=np.float64)
+    if np.isnan(stored(values)).any():  # what is not known is taken to be as the roles say
         granted = bits_of(assignments.astype(np.int32) @ roles.astype(np.int32))
-        has = (
-            bits_of(np.where(np.isnan(values), granted.toarray(), values > 0))
-            if np.isnan(values).any()
-            else bits_of(values)
-        )
+        values = np.where(np.isnan(as_dense(values)), granted.toarray(), as_dense(values) > 0)
+    has = bits_of(values)
     users = list(table.rows) if table.rows is not None else [str(i + 1) for i in range(n)]
     permissions = list(table.columns) if table.columns is not None else [f"column {j + 1}" for j in range(m)]
     return Access(has, assignments, roles, users, permissions, dict(attributes or {}))
