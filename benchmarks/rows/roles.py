@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from benchmarks.datasets import need
 from benchmarks.harness import Fit, Row
 
+# Constants were set before anything was measured, but that careful growth is among the starts was decided on firewall1.
+TUNED = "no data (a start was added after a look at firewall1)"
 HOMES = {"mushroom": "boolean-fimi", "tic_tac_toe": "boolean-fimi"}
 
 
@@ -99,7 +101,7 @@ def cover(name: str) -> Row:
     return Row(
         name=f"roles-{name}", title=f"fewest roles of {name.replace('_', ' ')}, an exact cover", target=1.0,
         load=loader(name), ours=fewest, peers={"PyBMF GreConD": greedy_concepts} if name == "firewall1" else {},
-        objective=count, dtype="float64", stops=False, value="roles", repeats=1, tuned_on="generated tables",
+        objective=count, dtype="float64", stops=False, value="roles", repeats=1, tuned_on=TUNED,
     )  # fmt: skip
 
 
@@ -108,7 +110,7 @@ def approximate(name: str, k: int) -> Row:
     return Row(
         name=f"roles-{name}-{k}", title=f"{k} roles of {name.replace('_', ' ')}, errors", target=50.0,
         load=loader(name), ours=with_k(k), peers=peers(k), objective=errors, dtype="float64", stops=False,
-        value="errors", repeats=1, tuned_on="generated tables",
+        value="errors", repeats=1, tuned_on=TUNED,
     )  # fmt: skip
 
 

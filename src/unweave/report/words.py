@@ -11,13 +11,13 @@ VERSION = 1  # of facts: what is gathered and what is drawn must agree on it
 # What one component is called: singular and plural.
 _NOUNS = {
     noun: (noun, f"{noun}s")
-    for noun in ("axis", "direction", "part", "topic", "group", "state", "factor", "role", "component")
+    for noun in ("axis", "direction", "part", "topic", "role", "group", "state", "factor", "component")
 }
 _NOUNS["axis"] = ("axis", "axes")
 # By what a model has, the most telling first, because a model of tomorrow has it too.
 _BY_ATTRIBUTE = {
-    "roles_": "role",
     "topics_": "topic",
+    "roles_": "role",
     "transition_matrix_": "state",
     "labels_": "group",
     "user_ids_": "factor",

@@ -1,10 +1,14 @@
 """Roles: who may do what, explained by few sets of permissions.
 
-A user holds what any of their roles holds: X ≈ U ⊗ Z, the OR of ANDs. :class:`RoleMiner` finds the fewest roles that
-grant exactly what is held: `core` reduces the table to the cells that decide, `cover` covers those, `tidy` takes away
-what nobody needs. :class:`BooleanFactorization` fits a given number of roles with as few errors as possible: `sides`
-holds the table as bits by rows and by columns, `starts` begins, `improve` searches on. `access` reads tables of zeros
-and ones, `base` is what all models of roles share.
+A user holds what any of their roles holds: X ≈ U ⊗ Z, the OR of ANDs. `access` reads tables of zeros and ones, `base`
+is what all models of roles share.
+
+:class:`RoleMiner` finds the fewest roles that grant exactly what is held: `core` reduces the table to the cells that
+decide, `cover` covers those (exactly, or by a search), `grow` does where `limits` are set or the core is very large,
+`edges` and `candidates` serve its options, and `tidy` takes away what nobody needs.
+
+:class:`BooleanFactorization` fits a given number of roles with as few errors as possible: `sides` holds the table as
+bits by rows and by columns, `starts` begins, `improve` searches on, `description` finds how many.
 """
 
 from unweave.explain.roles.boolean import BooleanFactorization
