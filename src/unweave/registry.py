@@ -79,9 +79,9 @@ ESTIMATORS: dict[str, Entry] = {
     "PCA": Entry("unweave.compress", warm=(({}, "dense sparse nan"),)),
     "OrthonormalBasis": Entry("unweave.compress", small={"keep": 3}),
     "TruncatedSVD": Entry("unweave.compress", warm=(({}, "dense sparse"),)),
-    "SelectByVariance": Entry("unweave.compress", prepares=True),
-    "SelectByInformation": Entry("unweave.compress", prepares=True),
-    "SelectByPath": Entry("unweave.compress", prepares=True),
+    "SelectByVariance": Entry("unweave.compress.features", prepares=True),
+    "SelectByInformation": Entry("unweave.compress.features", prepares=True),
+    "SelectByPath": Entry("unweave.compress.features", prepares=True),
     "SparseCoder": Entry("unweave.compress", warm=_CODERS),
     "DictionaryLearning": Entry(
         "unweave.compress", warm=(({"strength": 0.1}, "dense sparse nan"), ({"n_nonzero": 2}, "dense"))
@@ -106,9 +106,13 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PLSA": Entry("unweave.explain", table="counts", warm=(({}, "counts"),)),
     "SimplexTopics": Entry("unweave.explain", table="counts"),
-    "BooleanFactorization": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
-    "RoleMiner": Entry("unweave.explain", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
-    "MultiAssignmentClustering": Entry("unweave.explain", table="zeros and ones", small={"n_init": 1}, checked=_ONES),
+    "BooleanFactorization": Entry(
+        "unweave.explain.roles", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)
+    ),
+    "RoleMiner": Entry("unweave.explain.roles", table="zeros and ones", checked=_ONES, warm=(({}, "binary"),)),
+    "MultiAssignmentClustering": Entry(
+        "unweave.explain.roles", table="zeros and ones", small={"n_init": 1}, checked=_ONES
+    ),
     "KMeans": Entry("unweave.group", warm=(({}, "dense sparse nan"), ({"coreset": 20}, "dense"))),
     "BFR": Entry("unweave.group", warm=(({}, "dense"),)),
     "CURE": Entry("unweave.group", warm=(({}, "dense"),)),
@@ -170,7 +174,7 @@ OTHERS: dict[str, str | None] = {
     "minimise": "unweave.solve.optimise",
     "anomaly_score": "unweave.group",
     "segment": "unweave.group",
-    "judge_roles": "unweave.explain",
+    "judge_roles": "unweave.explain.roles",
     "TextBlocks": "unweave.explain",
     "quantize": "unweave.group",
     "load": "unweave.persist",

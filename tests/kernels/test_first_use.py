@@ -18,18 +18,22 @@ from unweave import compiling
 from unweave.kernels import private_folder
 
 SCRIPT = """
-import time, sklearn.base, sklearn.utils.validation, numpy as np, unweave
+import time
+import sklearn.base, sklearn.utils.validation, numpy as np, unweave
+imported = time.process_time()
 X = np.random.default_rng(0).random((100, 10))
 began = time.process_time()
 unweave.{model}.fit(X)
-print(time.process_time() - began)
+print(time.process_time() - began, imported)
 """
 
 
-def first_fit(model: str, **env: str) -> tuple[float, str]:
+def first_fit(model: str, **env: str) -> tuple[float, float, str]:
+    """Seconds of the fit, those of starting Python and importing scikit-learn on this machine, and what was said."""
     command = [sys.executable, "-c", SCRIPT.format(model=model)]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **env})
-    return float(ended.stdout), ended.stderr
+    fit, imported = map(float, ended.stdout.split())
+    return fit, imported, ended.stderr
 
 
 @pytest.mark.slow
@@ -37,13 +41,14 @@ def first_fit(model: str, **env: str) -> tuple[float, str]:
 def test_a_first_fit_with_a_warm_cache_is_quick_and_silent(model):
     first_fit(model)
     runs = [first_fit(model) for _ in range(3)]
-    assert min(seconds for seconds, _ in runs) < 1.0
-    assert all("compiling" not in said for _, said in runs)
+    # A second where importing scikit-learn takes one; processors differ by more than two.
+    assert min(seconds / max(1.0, imported) for seconds, imported, _ in runs) < 1.0
+    assert all("compiling" not in said for *_, said in runs)
 
 
 @pytest.mark.slow
 def test_a_first_compile_says_so_once(tmp_path):
-    _, said = first_fit("NMF(3)", NUMBA_CACHE_DIR=str(tmp_path))
+    *_, said = first_fit("NMF(3)", NUMBA_CACHE_DIR=str(tmp_path))
     assert said.count("compiling kernels") == 1
     assert "unweave warmup" in said
 

@@ -50,6 +50,26 @@ MORE = {
     "no repair": (lambda: unweave.KMeans(12, repair=False), lambda: far(300), {}),
     "weighted rows": (lambda: unweave.KMeans(5), lambda: far(200), {"sample_weight": np.arange(200.0)}),
     "coreset": (lambda: unweave.KMeans(5, coreset=60), lambda: far(300), {}),
+    "axes, weighted rows": (
+        lambda: unweave.PCA(3, solver="power"),
+        lambda: far(90),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
+    "directions, weighted rows": (
+        lambda: unweave.TruncatedSVD(3, solver="power"),
+        lambda: far(90),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
+    "concepts, weighted rows": (
+        lambda: unweave.LSA(3),
+        lambda: np.abs(far(90)),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
+    "roles, weighted users": (
+        lambda: unweave.MultiAssignmentClustering(2),
+        lambda: (far(90) > 0).astype(float),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
     **{
         f"{linkage} linkage": (lambda linkage=linkage: unweave.Agglomerative(3, linkage=linkage), lambda: far(600), {})
         for linkage in ("ward", "single", "complete", "average")

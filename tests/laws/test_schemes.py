@@ -122,6 +122,11 @@ MORE = {
         f"sources by {solver}": (lambda solver=solver: unweave.ICA(solver=solver), lambda: counts(200, 4), {})
         for solver in ("deflation", "likelihood", "ascent")
     },
+    "atoms with their codes": (
+        lambda: unweave.DictionaryLearning(3, n_nonzero=2, solver="ksvd", max_iter=8),
+        lambda: far(60),
+        {},
+    ),
     "sources of blocks": (lambda: unweave.ICA(), lambda: np.array_split(1.0 * counts(200, 4), 3), {}),
     "network": (
         lambda: unweave.LinearAutoencoder(solver="adam", batch_size=50, max_iter=5),

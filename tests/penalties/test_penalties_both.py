@@ -71,4 +71,4 @@ def test_the_names():
     names = (
         "free nonnegative simplex one-hot orthonormal unit-norm boolean l1-ball l2-ball sparse hull cone fixed ridge l1"
     )
-    assert list(PENALTIES) == [*names.split(), "elastic-net", "nuclear"]
+    assert list(PENALTIES) == [*names.split(), "elastic-net", "nuclear", "smooth"]

@@ -39,7 +39,7 @@ def cut() -> list[np.ndarray]:
 def test_a_model_takes_a_collection_as_it_takes_blocks_or_says_what_to_do(name):
     X = table(name)
     blocks = [X[:21], X[21:44], X[44:]]
-    lazy = da.from_array(X, chunks=((21, 23, len(X) - 44), X.shape[1]))
+    lazy = da.from_array(X, chunks=((21, 23, len(X) - 44), *X.shape[1:]))
     if name == "HiddenMarkov":  # a list of tables is a list of sequences, which chunks are not
         with pytest.raises(ValueError, match=r"HiddenMarkov needs X as one table in memory.*X\.compute\(\)"):
             model(name).fit(lazy)

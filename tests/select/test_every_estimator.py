@@ -20,7 +20,9 @@ COUNTED = [
     for name in ESTIMATORS
     if name != "CP" and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
 ]
-RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA"}  # fewer than three suit these too
+# Another number than three suits these too: fewer directions about a mean, more atoms, roles of the tails of groups.
+RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA", "ICA", "LinearAutoencoder"}
+RIGHT |= {"DictionaryLearning", "BooleanFactorization", "MultiAssignmentClustering"}
 
 
 def model(name):

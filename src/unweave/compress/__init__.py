@@ -4,17 +4,16 @@
 `partial_fit`, a covariance and a sketch that blocks of rows are added to (and, of the covariance, taken out again).
 `how_many` reads the number of components off the singular values, `quality` how much they keep. `matrices` tells rank,
 range, null space and the error of an approximation, `dimension` how many numbers rows really differ in, and `features`
-selects columns instead of making new ones. `coding` writes rows as sums of few atoms: sparse codes, dictionaries,
-sparse components. `bases` are known beforehand (waves, wavelets), and compared there with those that are learned.
-`patches` cuts images into squares and puts them together again. `ica` unmixes independent sources; `autoencoder` is PCA
-by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two sides.
+selects columns instead of making new ones (its names are imported from there). `coding` writes rows as sums of few
+atoms: sparse codes, dictionaries, sparse components. `bases` are known beforehand (waves, wavelets), and compared there
+with those that are learned. `patches` cuts images into squares and puts them together again. `ica` unmixes independent
+sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two sides.
 """
 
 from unweave.compress.autoencoder import LinearAutoencoder
 from unweave.compress.bases import Comparison, OrthonormalBasis, compare_bases
 from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
 from unweave.compress.dimension import Concentration, IntrinsicDimension, distance_concentration, intrinsic_dimension
-from unweave.compress.features import SelectByInformation, SelectByPath, SelectByVariance
 from unweave.compress.ica import ICA
 from unweave.compress.matrices import ApproximationError, approximation_error, matrix_rank, null_space, range_basis
 from unweave.compress.patches import from_patches, patches, psnr
@@ -33,9 +32,6 @@ __all__ = [
     "IntrinsicDimension",
     "LinearAutoencoder",
     "OrthonormalBasis",
-    "SelectByInformation",
-    "SelectByPath",
-    "SelectByVariance",
     "SparseCoder",
     "SparsePCA",
     "TruncatedSVD",

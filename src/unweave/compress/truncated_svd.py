@@ -189,7 +189,9 @@ class TruncatedSVD(BaseFactorization):
     def _set_variances(self, objective, svd, weights, codes) -> None:
         """Variances of the codes: of the codes themselves where they are at hand, else s²/n − (mean·z)²."""
         counted = objective.shape[0] if weights is None else float(weights.sum())
-        if objective.in_blocks:
+        if svd.column_means is not None:
+            means = svd.column_means
+        elif objective.in_blocks:
             means = objective.total(_sums_of_columns, None, objective.kept_weights(weights)) / counted
         else:
             means = as_product(objective.matrix).column_means(weights)

@@ -9,9 +9,6 @@ from unweave.explain.parts.nmf import NMF
 from unweave.explain.parts.orthogonal import OrthogonalNMF
 from unweave.explain.parts.semi import SemiNMF
 from unweave.explain.parts.symmetric import SymmetricNMF
-from unweave.explain.roles import BooleanFactorization, RoleMiner
-from unweave.explain.roles.judge import judge_roles
-from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 from unweave.explain.search.lsa import LSA
 from unweave.explain.text.in_blocks import TextBlocks
 from unweave.explain.text.table import TextTable
@@ -28,11 +25,7 @@ __all__ = [
     "TextTable",
     "TextBlocks",
     "LSA",
-    "BooleanFactorization",
-    "RoleMiner",
     "LDA",
     "PLSA",
     "SimplexTopics",
-    "MultiAssignmentClustering",
-    "judge_roles",
 ]

@@ -31,7 +31,8 @@ class BlockTable:
         self.objective, self.shape, self.dtype = objective, objective.shape, objective.dtype
         self.kept = objective.kept_weights(weights)
         sums, squares, self.rows = objective.total(_sums_and_squares, None, self.kept)
-        self.means = sums / self.rows if centred else None
+        self.column_means = sums / self.rows
+        self.means = self.column_means if centred else None
         self.total = float(squares) - (0.0 if self.means is None else self.rows * float(self.means @ self.means))
 
     def normal(self, V: NDArray) -> NDArray:
@@ -76,7 +77,7 @@ class BlockSearch(Search):
         weights: NDArray | None = None,
     ):
         table = BlockTable(objective, shift is not None, weights)
-        self.k, self.shift, self.total = k, table.means, table.total
+        self.k, self.shift, self.total, self.column_means = k, table.means, table.total, table.column_means
         width = min(k + _MORE, objective.shape[1])
         self.scheme = BlockKrylov(table, k, total=self.total, tol=tol or 1e-3, seed=seed, block=width)
 
@@ -90,7 +91,8 @@ class BlockSearch(Search):
             U = self.scheme.operator.objective.of_rows(_codes_of_block, (ritz.V, self.shift))
             U = U / np.where(s > 0, s, 1).astype(U.dtype)
         tail = max(self.total - float(s @ s), 0.0)
-        return SVDResult(U, s, ritz.V.T, tail, False, self.method, self.shift, self.total, ritz.converged)
+        ended = ritz.converged
+        return SVDResult(U, s, ritz.V.T, tail, False, self.method, self.shift, self.total, ended, self.column_means)
 
 
 def _codes_of_block(block: Objective, state: tuple, own: None) -> tuple[NDArray, None]:

@@ -19,7 +19,8 @@ class SVDResult(NamedTuple):
     """``X - 1 shift^T ~ U diag(s) Vt``.
 
     `tail` is the sum of the squared singular values beyond k, `exact` says whether s are singular values of X up to
-    rounding (gram, full) or lower bounds of them (krylov, power), `total` is ``||X - 1 shift^T||^2``.
+    rounding (gram, full) or lower bounds of them (krylov, power), `total` is ``||X - 1 shift^T||^2``, `column_means` are
+    those of X where the search met them on its way.
     """
 
     U: np.ndarray | None
@@ -31,6 +32,7 @@ class SVDResult(NamedTuple):
     shift: np.ndarray | None = None
     total: float = 0.0
     converged: bool = True
+    column_means: np.ndarray | None = None
 
 
 def unit_columns(W: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.report.pages import topics
 from unweave.data.named import NamedTable
@@ -39,11 +38,6 @@ def cosines(Q, F):
 @pytest.fixture
 def texts():
     return LSA(2, vectorizer=TfidfVectorizer(stop_words="english")).fit(TEXTS)
-
-
-@parametrize_with_checks([LSA()])
-def test_scikit_learns_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

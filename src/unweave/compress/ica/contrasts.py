@@ -16,8 +16,8 @@ class Contrast(ABC):
 
     Examples
     --------
-    >>> round(LogCosh().gaussian, 4), round(Exp().gaussian, 4), Cube().gaussian.round(4)
-    (0.3746, -0.7071, np.float64(0.75))
+    >>> [round(float(contrast.gaussian), 4) for contrast in (LogCosh(), Exp(), Cube())]
+    [0.3746, -0.7071, 0.75]
     """
 
     name: str

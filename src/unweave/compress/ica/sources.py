@@ -48,7 +48,7 @@ def chance_of(k: int, n: int, contrast: Contrast) -> float:
     """Say how far from Gaussian, in standard errors, the best of all directions in k columns of n rows is by chance.
 
     >>> from unweave.compress.ica.contrasts import LogCosh
-    >>> chance_of(1, 1000, LogCosh()) < chance_of(20, 1000, LogCosh())
+    >>> bool(chance_of(1, 1000, LogCosh()) < chance_of(20, 1000, LogCosh()))
     True
     """
     base, growth = _CHANCE

@@ -12,6 +12,8 @@ bits by rows and by columns, `starts` begins, `improve` searches on, `descriptio
 """
 
 from unweave.explain.roles.boolean import BooleanFactorization
+from unweave.explain.roles.judge import judge_roles
 from unweave.explain.roles.miner import RoleMiner
+from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 
-__all__ = ["BooleanFactorization", "RoleMiner"]
+__all__ = ["BooleanFactorization", "MultiAssignmentClustering", "RoleMiner", "judge_roles"]
