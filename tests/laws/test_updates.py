@@ -132,9 +132,9 @@ SETTLES = [
 def test_a_converged_factor_stays(update, model, penalty, side):
     row_model, F, half = half_step(model, penalty, side, np.float64)
     step = BY_NAME[update]
-    settled = step(
-        row_model, F, half, Effort(400 if update == "reweighted" and "smooth" not in penalty else 1500, 1e-10)
-    )
+    settled = F
+    for _ in range(3 if "smooth" in penalty else 1):  # which the weights in a bound of the loss follow slowly
+        settled = step(row_model, settled, half, Effort(400 if update == "reweighted" else 1500, 1e-10))
     again = step(row_model, settled, half, Effort(5))
     assert total(row_model, again, half) == pytest.approx(total(row_model, settled, half), rel=1e-5, abs=1e-7)
     assert np.abs(again - settled).max() <= 1e-2 * max(1.0, np.abs(settled).max())

@@ -6,8 +6,9 @@
 range, null space and the error of an approximation, `dimension` how many numbers rows really differ in, and `features`
 selects columns instead of making new ones (its names are imported from there). `coding` writes rows as sums of few
 atoms: sparse codes, dictionaries, sparse components. `bases` are known beforehand (waves, wavelets), and compared there
-with those that are learned. `patches` cuts images into squares and puts them together again. `ica` unmixes independent
-sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more than two sides.
+with those that are learned. `patches` cuts images into squares and puts them together again. `ica` unmixes
+independent sources; `autoencoder` is PCA by the optimisers of `solve/optimise`. `tensors` has CP, for arrays of more
+than two sides.
 """
 
 from unweave.compress.autoencoder import LinearAutoencoder

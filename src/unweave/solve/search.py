@@ -19,8 +19,8 @@ class SVDResult(NamedTuple):
     """``X - 1 shift^T ~ U diag(s) Vt``.
 
     `tail` is the sum of the squared singular values beyond k, `exact` says whether s are singular values of X up to
-    rounding (gram, full) or lower bounds of them (krylov, power), `total` is ``||X - 1 shift^T||^2``, `column_means` are
-    those of X where the search met them on its way.
+    rounding (gram, full) or lower bounds of them (krylov, power), `total` is ``||X - 1 shift^T||^2``. `column_means`
+    are those of X, where the search met them on its way.
     """
 
     U: np.ndarray | None
