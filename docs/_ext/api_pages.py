@@ -33,7 +33,7 @@ def room_of(name: str) -> str:
     ('Group', 'Tables, files and settings', 'Modules')
     """
     if name in ESTIMATORS:
-        return ROOMS[ESTIMATORS[name].home]
+        return next(title for room, title in ROOMS.items() if ESTIMATORS[name].home.startswith(room))
     if OTHERS[name] is None:
         return MODULES
     return next((title for home, title in ROOMS.items() if str(OTHERS[name]).startswith(home)), ELSE)
