@@ -146,6 +146,8 @@ ESTIMATORS: dict[str, Entry] = {
     "SoftImpute": Entry("unweave.complete", warm=(({"strength": 0.1}, "sparse nan"),)),
     "SingularValueThresholding": Entry("unweave.complete"),
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
+    # embed
+    # predict
 }
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
@@ -180,6 +182,9 @@ OTHERS: dict[str, str | None] = {
     "load": "unweave.persist",
     "set_num_threads": "unweave.parallel",
     "get_num_threads": "unweave.parallel",
+    # embed
+    # predict
+    "predict": None,
     "select": None,
     "judge": None,
     "losses": None,
@@ -212,6 +217,24 @@ def find(name: str) -> Any:
     """
     home = ESTIMATORS[name].home if name in ESTIMATORS else OTHERS[name]
     return import_module(f"unweave.{name}") if home is None else getattr(import_module(home), name)
+
+
+def lazily(room: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a room whose names are imported when they are asked for.
+
+    `homes` says in which file of the room each public name lives, so that one job does not load what another needs.
+
+    >>> import unweave.report
+    >>> "render" in dir(unweave.report)
+    True
+    """
+
+    def getattr_(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        return getattr(import_module(f"{room}.{homes[name]}"), name)
+
+    return getattr_, lambda: sorted(homes)
 
 
 def takes(name: str) -> Mapping[str, inspect.Parameter]:

@@ -1,0 +1,12 @@
+"""Predict: what was learned, put to use on a target."""
+
+from __future__ import annotations
+
+from unweave.registry import lazily
+
+# Each name is imported when it is asked for: a kernel needs nothing of what networks need.
+_HOMES: dict[str, str] = {}
+
+__all__ = list(_HOMES)
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)
