@@ -3,6 +3,7 @@
 Seconds are of this process on a processor, so that other tests running beside it do not count.
 """
 
+import gc
 import os
 import shutil
 import subprocess
@@ -133,3 +134,18 @@ def test_a_fit_is_not_charged_for_compiling(tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     fit, process, _ = map(float, ended.stdout.split())
     assert process > 1.0 > fit  # the process compiled for seconds, the fit took some milliseconds
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_waits_for_the_compiler_and_is_collected_again_as_before(collects):
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        compiling.begins("outer")
+        compiling.begins("inner")
+        compiling.ends("inner")
+        assert not gc.isenabled()
+        compiling.ends("outer")
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
