@@ -182,6 +182,11 @@ def test_plan_says_what_would_run_and_writes_nothing(unweave, wine, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["wine.csv"]
 
 
+def test_plan_takes_the_job_as_the_first_word(unweave, wine):
+    answer = json.loads(unweave("plan", "group", wine, "-k", "3", "--json").stdout)
+    assert (answer["job"], answer["components"]) == ("group", 3)
+
+
 def test_plan_of_ratings(unweave, ratings):
     answer = json.loads(unweave("plan", ratings, "--json").stdout)
     assert (answer["job"], answer["model"]) == ("complete", "MatrixCompletion")

@@ -14,7 +14,7 @@ Parameters = dict[str, tuple[Any, Any]]
 _REQUIRED = inspect.Parameter.empty
 
 _READ, _TEXTS, _LARGE, _OUT, _SAY = "Reading", "Reading texts", "Large tables", "Result", "Messages"
-_JOBS = ("compress", "complete", "group", "explain", "topics", "recommend")
+JOB_NAMES = ("compress", "complete", "group", "explain", "topics", "recommend")
 _KINDS = ("number", "count", "flag", "category", "date", "year", "id", "order", "prose")
 _SCALES, _MISSING = ("auto", "none", "standard", "unit"), ("auto", "nan", "zeros", "none")
 
@@ -238,7 +238,7 @@ COUNT: Parameters = {
 }  # fmt: skip
 JOB: Parameters = {
     "job": _option(
-        str, "", f"{', '.join(_JOBS)}; the file suggests one.", metavar="VERB", callback=_one_of("", *_JOBS)
+        str, "", f"{', '.join(JOB_NAMES)}; the file suggests one.", metavar="VERB", callback=_one_of("", *JOB_NAMES)
     )
 }  # fmt: skip
 WAY: Parameters = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.cli.options import Settings
+from unweave.cli.options import JOB_NAMES, Settings
 from unweave.cli.say import Speaker
 from unweave.cli.verbs.describe import suggest
 from unweave.cli.whole import asks_for_workers, n_slices
@@ -19,6 +19,7 @@ _TRIAL = 4  # iterations that are run to see how long one takes
 
 
 def run(settings: Settings) -> int:
+    settings = _job_first(settings)
     speaker = Speaker(settings)
     silent = Speaker(Settings("plan", quiet=True))
     chosen = settings.job
@@ -52,6 +53,14 @@ def run(settings: Settings) -> int:
     speaker.result({"verb": "plan", "file": str(settings.file), "job": chosen, "components": count_of(job.model),
                     "model": type(job.model).__name__, "plan": job.model.plan_.as_dict(), **told})  # fmt: skip
     return 0
+
+
+def _job_first(settings: Settings) -> Settings:
+    """Take ``plan group wine.csv``, which is how one says it, as ``plan wine.csv --job group``."""
+    first, *others = settings.files
+    if settings.job or str(first) not in JOB_NAMES or not others or first.exists():
+        return settings
+    return replace(settings, job=str(first), file=others[0], files=others)
 
 
 def _in_blocks(job: Job, speaker: Speaker, seconds_a_row: float, iterations: int) -> dict[str, Any]:
