@@ -1,7 +1,7 @@
 """Turns texts, lists of tokens and sequences of any symbols into one long row of numbers, read once.
 
-`read_corpus` numbers symbols as they come, in batches, and spills the numbers to a scratch file where they are more than
-the memory allowed; then it drops what is rare and numbers the rest by frequency. Texts are cut by the word counter of
+`read_corpus` numbers symbols as they come, in batches, and spills the numbers to a scratch file where they are more
+than the memory allowed; then it drops what is rare and numbers the rest by frequency. Texts are cut by the counter of
 :mod:`unweave.data.text`. A :class:`Corpus` is what every model of the room works on, and what may be given to them in
 place of texts.
 """
@@ -227,7 +227,7 @@ def read_corpus(
     counts = spill.counts[: len(symbols)]
     if not spill.n:
         raise ValueError("the corpus holds no token: it is empty, or has no letter or digit in it; check the texts")
-    order = _chosen(counts, least, most) if kept is None else kept.places(symbols)
+    order = _chosen(counts, least, most) if kept is None else kept.places(symbols).astype(np.int64)
     if kept is None:
         if not len(order):
             raise ValueError(
@@ -239,7 +239,7 @@ def read_corpus(
         to[order] = np.arange(len(order), dtype=np.int32)
         kept = Vocabulary([symbols[i] for i in order.tolist()], kept_counts)
     else:
-        to = order
+        to = order.astype(np.int32)
         known = np.flatnonzero(to >= 0)
         if not len(known):
             raise ValueError(
