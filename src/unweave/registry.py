@@ -183,6 +183,7 @@ OTHERS: dict[str, str | None] = {
     "set_num_threads": "unweave.parallel",
     "get_num_threads": "unweave.parallel",
     # embed
+    "Vectors": "unweave.embed",
     # predict
     "predict": None,
     "select": None,

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unweave.registry import lazily
 
+if TYPE_CHECKING:
+    from unweave.embed.vectors import Vectors as Vectors
+
 # Each name is imported when it is asked for: looking words up needs nothing of what learning vectors needs.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "Vectors": "vectors",
+}
 
 __all__ = list(_HOMES)
 
