@@ -9,9 +9,8 @@ place of texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +23,7 @@ from unweave.data.arguments import whole
 from unweave.data.readers.source import ReadError
 from unweave.data.text.documents import Batch, Cutting, check_encoding, documents_of, join_batch
 from unweave.data.text.words import Split, WordTable, split
+from unweave.embed.names import UnknownSymbolError
 from unweave.parallel import get_num_threads, run
 from unweave.scale.scratch import Scratch
 
@@ -31,18 +31,6 @@ _MEMORY = 1 << 28  # bytes of numbers that are held before they go to a file: 64
 _PIECE = 1 << 20  # tokens that are looked at together
 _TEXTS = (".txt", ".txt.gz", ".txt.xz", ".txt.zst")
 _ADVICE = ", or give read_corpus(texts, errors='replace') in place of texts"
-
-
-class UnknownSymbolError(ValueError, KeyError):
-    """Raised for a word, or another symbol, that is not in a vocabulary.
-
-    >>> Vocabulary(["ship", "boat"], [3, 1]).place("shop")
-    Traceback (most recent call last):
-        ...
-    unweave.embed.corpus.UnknownSymbolError: 'shop' is not in the vocabulary; near it are: 'ship'
-    """
-
-    __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
 
 
 class Vocabulary:
@@ -89,7 +77,7 @@ class Vocabulary:
         """Return the number of a symbol; an error, with symbols that are spelled alike, if it has none."""
         found = self._places.get(symbol, -1)
         if found < 0:
-            raise UnknownSymbolError(f"{symbol!r} is not in the vocabulary{near_spellings(symbol, self.symbols)}")
+            raise UnknownSymbolError(symbol, self.symbols)
         return found
 
     def places(self, symbols: Iterable) -> NDArray[np.int32]:
@@ -99,22 +87,6 @@ class Vocabulary:
         array([ 1, -1], dtype=int32)
         """
         return np.array([self._places.get(symbol, -1) for symbol in symbols], dtype=np.int32)
-
-
-def near_spellings(symbol, symbols: Sequence) -> str:
-    """Return the end of a sentence that names up to three symbols spelled like one that is not known.
-
-    >>> near_spellings("cta", ["cat", "dog"]), near_spellings(7, ["cat"])
-    ("; near it are: 'cat'", '')
-    """
-    if not isinstance(symbol, str):
-        return ""
-    # spellings of about this length alone: among a million words a comparison with all of them would take minutes
-    like = [
-        s for s in symbols if isinstance(s, str) and abs(len(s) - len(symbol)) <= 2 and not set(symbol).isdisjoint(s)
-    ]
-    near = get_close_matches(symbol.lower(), like[:50_000], n=3, cutoff=0.6)
-    return f"; near it are: {', '.join(map(repr, near))}" if near else ""
 
 
 @dataclass
