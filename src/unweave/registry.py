@@ -147,6 +147,7 @@ ESTIMATORS: dict[str, Entry] = {
     "SingularValueThresholding": Entry("unweave.complete"),
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
+    "Cooccurrence": Entry("unweave.embed", table="texts", prepares=True),
     # predict
 }
 
@@ -183,6 +184,7 @@ OTHERS: dict[str, str | None] = {
     "set_num_threads": "unweave.parallel",
     "get_num_threads": "unweave.parallel",
     # embed
+    "read_corpus": "unweave.embed",
     "Vectors": "unweave.embed",
     # predict
     "predict": None,
