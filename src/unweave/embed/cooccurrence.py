@@ -155,7 +155,7 @@ class Cooccurrence(BaseEstimator):
         return self
 
     def _corpus(self, X, vocabulary) -> Corpus:
-        corpus = read_corpus(
+        return read_corpus(
             X,
             min_count=self.min_count,
             max_vocabulary=self.max_vocabulary,
@@ -163,9 +163,6 @@ class Cooccurrence(BaseEstimator):
             lowercase=self.lowercase,
             memory=self.memory,
         )
-        if vocabulary is None or corpus.vocabulary.symbols == list(getattr(vocabulary, "symbols", vocabulary)):
-            return corpus
-        raise ValueError("this corpus has numbers of another vocabulary: give the texts")
 
     def _weights_of_distances(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return weights_of_distances(self.window, self.side, self.weights)

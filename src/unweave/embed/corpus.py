@@ -188,6 +188,8 @@ def read_corpus(
     ['n2', 'n1', 'n3']
     """
     if isinstance(texts, Corpus):
+        if isinstance(vocabulary, Vocabulary) and texts.vocabulary.symbols != vocabulary.symbols:
+            raise ValueError("this corpus was read with another vocabulary: give the texts, or read them with this one")
         return texts
     least = whole(min_count, "min_count", 1)
     most = None if max_vocabulary is None else whole(max_vocabulary, "max_vocabulary", 1)
@@ -197,7 +199,8 @@ def read_corpus(
     cutting = Cutting(lowercase=lowercase, marks="keep", least=1, encoding=encoding, errors=errors, advice=_ADVICE)
     symbols = _read(texts, cutting, encoding, spill)
     counts = spill.counts[: len(symbols)]
-    if not spill.n:
+    learned = isinstance(vocabulary, Vocabulary)  # of a model, for which texts without a known symbol are no mistake
+    if not spill.n and not learned:
         raise ValueError("the corpus holds no token: it is empty, or has no letter or digit in it; check the texts")
     order = _chosen(counts, least, most) if kept is None else kept.places(symbols).astype(np.int64)
     if kept is None:
@@ -213,7 +216,7 @@ def read_corpus(
     else:
         to = order.astype(np.int32)
         known = np.flatnonzero(to >= 0)
-        if not len(known):
+        if not len(known) and not learned:
             raise ValueError(
                 f"none of the {len(kept)} symbols of vocabulary is in the corpus; check how they are written"
             )
