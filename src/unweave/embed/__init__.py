@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 from unweave.registry import lazily
 
 if TYPE_CHECKING:
+    from unweave.embed.cooccurrence import Cooccurrence as Cooccurrence
+    from unweave.embed.corpus import read_corpus as read_corpus
+    from unweave.embed.glove import GloVe as GloVe
     from unweave.embed.vectors import Vectors as Vectors
 
 # Each name is imported when it is asked for: looking words up needs nothing of what learning vectors needs.
 _HOMES: dict[str, str] = {
+    "Cooccurrence": "cooccurrence",
+    "GloVe": "glove",
+    "read_corpus": "corpus",
     "Vectors": "vectors",
 }
 

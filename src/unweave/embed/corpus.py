@@ -1,7 +1,7 @@
 """Turns texts, lists of tokens and sequences of any symbols into one long row of numbers, read once.
 
-`read_corpus` numbers symbols as they come, in batches, and spills the numbers to a scratch file where they are more than
-the memory allowed; then it drops what is rare and numbers the rest by frequency. Texts are cut by the word counter of
+`read_corpus` numbers symbols as they come, in batches, and spills the numbers to a scratch file where they are more
+than the memory allowed; then it drops what is rare and numbers the rest by frequency. Texts are cut by the counter of
 :mod:`unweave.data.text`. A :class:`Corpus` is what every model of the room works on, and what may be given to them in
 place of texts.
 """
@@ -9,9 +9,8 @@ place of texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +23,7 @@ from unweave.data.arguments import whole
 from unweave.data.readers.source import ReadError
 from unweave.data.text.documents import Batch, Cutting, check_encoding, documents_of, join_batch
 from unweave.data.text.words import Split, WordTable, split
+from unweave.embed.names import UnknownSymbolError
 from unweave.parallel import get_num_threads, run
 from unweave.scale.scratch import Scratch
 
@@ -31,18 +31,6 @@ _MEMORY = 1 << 28  # bytes of numbers that are held before they go to a file: 64
 _PIECE = 1 << 20  # tokens that are looked at together
 _TEXTS = (".txt", ".txt.gz", ".txt.xz", ".txt.zst")
 _ADVICE = ", or give read_corpus(texts, errors='replace') in place of texts"
-
-
-class UnknownSymbolError(ValueError, KeyError):
-    """Raised for a word, or another symbol, that is not in a vocabulary.
-
-    >>> Vocabulary(["ship", "boat"], [3, 1]).place("shop")
-    Traceback (most recent call last):
-        ...
-    unweave.embed.corpus.UnknownSymbolError: 'shop' is not in the vocabulary; near it are: 'ship'
-    """
-
-    __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
 
 
 class Vocabulary:
@@ -89,7 +77,7 @@ class Vocabulary:
         """Return the number of a symbol; an error, with symbols that are spelled alike, if it has none."""
         found = self._places.get(symbol, -1)
         if found < 0:
-            raise UnknownSymbolError(f"{symbol!r} is not in the vocabulary{near_spellings(symbol, self.symbols)}")
+            raise UnknownSymbolError(symbol, self.symbols)
         return found
 
     def places(self, symbols: Iterable) -> NDArray[np.int32]:
@@ -99,22 +87,6 @@ class Vocabulary:
         array([ 1, -1], dtype=int32)
         """
         return np.array([self._places.get(symbol, -1) for symbol in symbols], dtype=np.int32)
-
-
-def near_spellings(symbol, symbols: Sequence) -> str:
-    """Return the end of a sentence that names up to three symbols spelled like one that is not known.
-
-    >>> near_spellings("cta", ["cat", "dog"]), near_spellings(7, ["cat"])
-    ("; near it are: 'cat'", '')
-    """
-    if not isinstance(symbol, str):
-        return ""
-    # spellings of about this length alone: among a million words a comparison with all of them would take minutes
-    like = [
-        s for s in symbols if isinstance(s, str) and abs(len(s) - len(symbol)) <= 2 and not set(symbol).isdisjoint(s)
-    ]
-    near = get_close_matches(symbol.lower(), like[:50_000], n=3, cutoff=0.6)
-    return f"; near it are: {', '.join(map(repr, near))}" if near else ""
 
 
 @dataclass
@@ -216,6 +188,8 @@ def read_corpus(
     ['n2', 'n1', 'n3']
     """
     if isinstance(texts, Corpus):
+        if isinstance(vocabulary, Vocabulary) and texts.vocabulary.symbols != vocabulary.symbols:
+            raise ValueError("this corpus was read with another vocabulary: give the texts, or read them with this one")
         return texts
     least = whole(min_count, "min_count", 1)
     most = None if max_vocabulary is None else whole(max_vocabulary, "max_vocabulary", 1)
@@ -225,9 +199,10 @@ def read_corpus(
     cutting = Cutting(lowercase=lowercase, marks="keep", least=1, encoding=encoding, errors=errors, advice=_ADVICE)
     symbols = _read(texts, cutting, encoding, spill)
     counts = spill.counts[: len(symbols)]
-    if not spill.n:
+    learned = isinstance(vocabulary, Vocabulary)  # of a model, for which texts without a known symbol are no mistake
+    if not spill.n and not learned:
         raise ValueError("the corpus holds no token: it is empty, or has no letter or digit in it; check the texts")
-    order = _chosen(counts, least, most) if kept is None else kept.places(symbols)
+    order = _chosen(counts, least, most) if kept is None else kept.places(symbols).astype(np.int64)
     if kept is None:
         if not len(order):
             raise ValueError(
@@ -239,9 +214,9 @@ def read_corpus(
         to[order] = np.arange(len(order), dtype=np.int32)
         kept = Vocabulary([symbols[i] for i in order.tolist()], kept_counts)
     else:
-        to = order
+        to = order.astype(np.int32)
         known = np.flatnonzero(to >= 0)
-        if not len(known):
+        if not len(known) and not learned:
             raise ValueError(
                 f"none of the {len(kept)} symbols of vocabulary is in the corpus; check how they are written"
             )
