@@ -153,6 +153,8 @@ ESTIMATORS: dict[str, Entry] = {
     # embed
     "Cooccurrence": Entry("unweave.embed", table="texts", prepares=True),
     "GloVe": Entry("unweave.embed", table="texts", sequences=True),
+    "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
+    "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     # predict
 }
 

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from unweave.embed.cooccurrence import Cooccurrence as Cooccurrence
     from unweave.embed.corpus import read_corpus as read_corpus
     from unweave.embed.glove import GloVe as GloVe
+    from unweave.embed.skipgram.model import CBOW as CBOW
+    from unweave.embed.skipgram.model import SkipGram as SkipGram
     from unweave.embed.vectors import Vectors as Vectors
 
 # Each name is imported when it is asked for: looking words up needs nothing of what learning vectors needs.
 _HOMES: dict[str, str] = {
+    "CBOW": "skipgram.model",
     "Cooccurrence": "cooccurrence",
     "GloVe": "glove",
     "read_corpus": "corpus",
+    "SkipGram": "skipgram.model",
     "Vectors": "vectors",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,42 +79,43 @@ class Descent(Scheme):
     drawing : Drawing
     noise : Noise
     terms : Terms
-    U, V : float32 arrays
-        Inputs and outputs to begin with; V is a view of U where they are shared. The last two columns belong to biases.
-    first_output : int
-        The row of U where the words begin.
+    start : (array, array)
+        Inputs and outputs to begin with, float32; where they are shared, outputs are the last rows of the inputs. The last
+        two columns belong to biases, if there are any.
     """
 
     rises = True
-    ending = "all passes are done"
 
-    def __init__(self, ids, bounds, inputs: Inputs, drawing: Drawing, noise: Noise, terms: Terms, U, V, first_output=0):
+    def __init__(self, ids, bounds, inputs: Inputs, drawing: Drawing, noise: Noise, terms: Terms, start):
         self.ids, self.bounds, self.inputs, self.drawing = ids, bounds, inputs, drawing
-        self.noise, self.terms, self._begin, self._offset = noise, terms, (U, V), first_output
+        self.noise, self.terms, self._start = noise, terms, start
         self.steps_per_pass = max(1, -(-len(ids) // PIECE))
         self.work = (len(ids) / self.steps_per_pass, "words")
 
     def begin(self, rng=None) -> State:
-        U, V = self._begin
+        U, V = self._start
         state = {"inputs": U, "step": 0, "seed": 0 if rng is None else int(rng.integers(1 << 62))}
         return state if self.terms.shared else {**state, "outputs": V}
 
+    def tables(self, state: State) -> tuple[NDArray, NDArray]:
+        """Inputs and outputs of a state."""
+        U = state["inputs"]
+        return U, U[len(U) - len(self._start[1]) :] if self.terms.shared else state["outputs"]
+
     def step(self, state: State) -> tuple[State, float]:
-        U, pace = state["inputs"].copy(), state["step"]
-        V = U[self._offset :] if self.terms.shared else state["outputs"].copy()
-        epoch, piece = divmod(pace, self.steps_per_pass)
+        new = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}
+        U, V = self.tables(new)
+        epoch, piece = divmod(state["step"], self.steps_per_pass)
         start, stop = piece * PIECE, min((piece + 1) * PIECE, len(self.ids))
         told = np.zeros(2)
         for at, end in parallel.chunks(stop - start, self.inputs.size):
             key = key_of(state["seed"], epoch, start + at)
             told += self._block(U, V, start + at, start + end, epoch, key)
-        new = {**state, "inputs": U, "step": pace + 1}
-        if not self.terms.shared:
-            new["outputs"] = V
+        new["step"] += 1
         return new, float(told[0] / max(told[1], 1.0))
 
-    def settled(self, state: State) -> bool:
-        return state["step"] >= self.terms.epochs * self.steps_per_pass
+    def adapt(self, loop):
+        return replace(loop, max_iter=self.terms.epochs * self.steps_per_pass, tol=0.0, ending="all passes are done")
 
     def _rate(self, done: int, epoch: int) -> np.float32:
         share = (epoch + done / len(self.ids)) / self.terms.epochs
