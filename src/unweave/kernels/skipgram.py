@@ -34,8 +34,8 @@ def _sigmoid(f):
 
 @kernel
 def descend_part(
-    visits, rows, low, high, hole, tokens, U, V, keep, other, share, weight, rate, key, part_of, parts, held, near, dots,
-    grad, told,
+    visits, rows, low, high, hole, tokens, U, V, keep, other, share, weight, rate, key, watch, part_of, parts, held, near,
+    dots, grad, told,
 ):  # fmt: skip
     """Step down −log σ(u·v) of words that occur, and −log σ(−u·v) of words drawn, for the outputs of one part.
 
@@ -46,32 +46,31 @@ def descend_part(
     right on average. Drawn ones count `weight` times. The input moves once, by the sum of what its outputs asked for.
 
     `U` and `V` are changed in place; column held[0] of U and held[1] of V stay as they are (none if negative).
-    Draws depend on `key`, t and the part alone. `near`, `dots` and `grad` are scratch; the loss, and how many outputs
-    occurred, are added to `told`.
+    Draws depend on `key`, t and the part alone. `near`, `dots` and `grad` are scratch. The loss, and how many outputs
+    occurred, are added to `told`, of those visits whose drawn number has none of the bits of `watch`.
     """
     d, one = U.shape[1], _f(1)
     size = _u((V.shape[0] - part_of + parts - 1) // parts) if V.shape[0] > part_of else _u(0)
     loss, occurred = 0.0, 0
     for o in range(visits.shape[0]):
         t = visits[o]
-        r, n, reach = rows[t], 0, 0
+        r, n, out = rows[t], 0, t + hole
+        reach = high[t] - low[t] - (low[t] <= out < high[t])
         for s in range(low[t], high[t]):
             c = tokens[s]
-            if s != t + hole:
-                reach += 1
-                near[n] = c
-                n += c & (parts - 1) == part_of
+            near[n] = c
+            n += (c & (parts - 1) == part_of) & (s != out)
         z = _scattered(key + _u(t * parts + part_of) * _GOLDEN)
+        heard = z & watch == _u(0)
         m = n + np.int64(reach * share + _f(z >> _u(40)) * _f(2.0**-24))
         if size == _u(0):
             m = n
         if m == 0:
             continue
         for a in range(n, m):
-            z += _GOLDEN
-            draw = _scattered(z)
-            c = part_of + parts * np.int64(((draw >> _u(32)) * size) >> _u(32))
-            near[a] = c if (draw & _LOW) < _u(keep[c]) else other[c]
+            z = z * _u(6364136223846793005) + _u(1442695040888963407)
+            c = part_of + parts * np.int64(((z >> _u(32)) * size) >> _u(32))
+            near[a] = c if (z & _LOW) < _u(keep[c]) else other[c]
         for a in range(m):
             c, f = near[a], _f(0)
             for q in range(d):
@@ -81,16 +80,17 @@ def descend_part(
             grad[q] = _f(0)
         for a in range(m):
             dots[a] = _sigmoid(dots[a] if a < n else -dots[a])
-        likely, unlikely = 1.0, 0.0
-        for a in range(m):
-            if a == n:
-                unlikely, likely = np.log(likely), 1.0
-            likely *= dots[a]
-            if likely < 1e-200:
-                loss -= np.log(likely) * (1.0 if a < n else weight)
-                likely = 1.0
-        loss -= np.log(likely) if m == n else unlikely + weight * np.log(likely)
-        occurred += n
+        if heard:
+            likely, unlikely = 1.0, 0.0
+            for a in range(m):
+                if a == n:
+                    unlikely, likely = np.log(likely), 1.0
+                likely *= dots[a]
+                if likely < 1e-200:
+                    loss -= np.log(likely) * (1.0 if a < n else weight)
+                    likely = 1.0
+            loss -= np.log(likely) if m == n else unlikely + weight * np.log(likely)
+            occurred += n
         for a in range(m):
             c = near[a]
             g = rate * (one - dots[a]) * (one if a < n else -weight)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.embed.skipgram.drawing import Block
@@ -26,6 +27,8 @@ class Mean:
     ----------
     starts, members : int arrays
         Mean i is that of the rows ``members[starts[i]:starts[i + 1]]``; one of no rows is zero.
+    rows : int array, optional
+        Where `members` are places in a list of different rows: that list.
 
     Examples
     --------
@@ -39,9 +42,10 @@ class Mean:
     array([3., 4., 7.], dtype=float32)
     """
 
-    def __init__(self, starts: NDArray, members: NDArray):
-        self._rows, local = np.unique(members, return_inverse=True)
-        self._starts, self._members = np.asarray(starts, np.int64), local.astype(np.int32)
+    def __init__(self, starts: NDArray, members: NDArray, rows: NDArray | None = None):
+        if rows is None:
+            rows, members = np.unique(members, return_inverse=True)
+        self._rows, self._starts, self._members = rows, np.asarray(starts, np.int64), members.astype(np.int32)
         lengths = np.diff(self._starts)
         self._weights = np.repeat(1 / np.maximum(lengths, 1), lengths).astype(np.float32)
 
@@ -50,10 +54,9 @@ class Mean:
 
     def back(self, F: NDArray[np.float32], moved: NDArray[np.float32]) -> None:
         """Add to F, in place, what the means moved by."""
-        order = np.argsort(self._members, kind="stable")
-        starts = np.searchsorted(self._members[order], np.arange(len(self._rows) + 1))
-        means = np.repeat(np.arange(len(self._starts) - 1, dtype=np.int32), np.diff(self._starts))[order]
-        F[self._rows] += csr_matmul(starts.astype(np.int64), means, np.ones(len(means), np.float32), moved)
+        ones, shape = np.ones(len(self._members), np.float32), (len(self._starts) - 1, len(self._rows))
+        back = sp.csc_array(sp.csr_array((ones, self._members, self._starts), shape=shape))  # its columns are our rows
+        F[self._rows] += csr_matmul(back.indptr.astype(np.int64), back.indices.astype(np.int32), back.data, moved)
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,14 @@ class Windows(Inputs):
         starts = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(starts[-1]) - np.repeat(starts[:-1] - block.low, lengths)
         around = places[places != np.repeat(here, lengths)]
-        means, members = [], block.tokens[around]
-        if self.spelling is not None:
-            words, members = np.unique(members, return_inverse=True)
-            means, U = [self.spelling.mean(words)], U
+        words, members = np.unique(block.tokens, return_inverse=True)
+        means, starts = [], starts - np.arange(n + 1)
+        if self.spelling is None:
+            means.append(Mean(starts, members[around], words))
+        else:
+            means.append(self.spelling.mean(words))
             U = means[0].of(U)
-        means.append(Mean(starts - np.arange(n + 1), members))
+            means.append(Mean(starts, members[around], np.arange(len(words))))
         alone = lengths == 1  # no window: nothing to predict by
         return Given(means[-1].of(U), here.astype(np.int32), here, np.where(alone, here, here + 1), n, means)
 
