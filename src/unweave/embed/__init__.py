@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from unweave.embed.cooccurrence import Cooccurrence as Cooccurrence
     from unweave.embed.corpus import read_corpus as read_corpus
     from unweave.embed.glove import GloVe as GloVe
+    from unweave.embed.log_bilinear import LogBilinear as LogBilinear
+    from unweave.embed.pmi import PMIEmbedding as PMIEmbedding
     from unweave.embed.vectors import Vectors as Vectors
 
 # Each name is imported when it is asked for: looking words up needs nothing of what learning vectors needs.
 _HOMES: dict[str, str] = {
     "Cooccurrence": "cooccurrence",
     "GloVe": "glove",
+    "LogBilinear": "log_bilinear",
+    "PMIEmbedding": "pmi",
     "read_corpus": "corpus",
     "Vectors": "vectors",
 }
