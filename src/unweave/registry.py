@@ -152,6 +152,8 @@ ESTIMATORS: dict[str, Entry] = {
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
     "Cooccurrence": Entry("unweave.embed", table="texts", prepares=True),
+    "PMIEmbedding": Entry("unweave.embed", table="texts", sequences=True),
+    "LogBilinear": Entry("unweave.embed", table="texts", sequences=True),
     "GloVe": Entry("unweave.embed", table="texts", sequences=True),
     "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),

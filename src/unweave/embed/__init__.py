@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from unweave.embed.cooccurrence import Cooccurrence as Cooccurrence
     from unweave.embed.corpus import read_corpus as read_corpus
     from unweave.embed.glove import GloVe as GloVe
+    from unweave.embed.log_bilinear import LogBilinear as LogBilinear
+    from unweave.embed.pmi import PMIEmbedding as PMIEmbedding
     from unweave.embed.skipgram.model import CBOW as CBOW
     from unweave.embed.skipgram.model import SkipGram as SkipGram
     from unweave.embed.vectors import Vectors as Vectors
@@ -19,6 +21,8 @@ _HOMES: dict[str, str] = {
     "CBOW": "skipgram.model",
     "Cooccurrence": "cooccurrence",
     "GloVe": "glove",
+    "LogBilinear": "log_bilinear",
+    "PMIEmbedding": "pmi",
     "read_corpus": "corpus",
     "SkipGram": "skipgram.model",
     "Vectors": "vectors",

@@ -53,7 +53,7 @@ class GloVe(Embedding):
         Of AdaGrad.
     max_iter : int, default=25
         Rounds of als, or passes of AdaGrad.
-    tol : float, default=0.001
+    tol : float, default=0.01
         als ends when the objective falls by less than this (relative). AdaGrad makes all its passes.
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`.
@@ -100,7 +100,7 @@ class GloVe(Embedding):
         solver="auto",
         learning_rate=0.05,
         max_iter=25,
-        tol=1e-3,
+        tol=0.01,
         random_state=None,
         callback=None,
         checkpoint=None,
