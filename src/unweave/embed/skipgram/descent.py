@@ -17,6 +17,9 @@ from unweave.solve.scheme import Scheme, State
 
 PARTS = 8  # a power of two; as many threads can work. 4 made a fit of one thread 5 % faster, 1 by 15 %, on wiki_en_100m
 PIECE = 1 << 21  # tokens of one step: what Ctrl-C loses, and a few seconds
+# In a block, a word meets one part after the other. A block is so small that even the most frequent word comes about this
+# often in it: with few words it would else learn each part anew and forget the others. Set on walks over six states.
+_MEETINGS, _LEAST_BLOCK = 128, 256
 _ALL_HEARD = 1 << 17  # tokens of a corpus from which the loss is that of one visit in eight: adding up all took a seventh of a fit
 _LAST_RATE = 1e-4 / 0.025  # the rate falls to this share of the first one, as in word2vec
 
@@ -90,6 +93,7 @@ class Descent(Scheme):
     def __init__(self, ids, bounds, inputs: Inputs, drawing: Drawing, noise: Noise, terms: Terms, start):
         self.ids, self.bounds, self.inputs, self.drawing = ids, bounds, inputs, drawing
         self.noise, self.terms, self._start = noise, terms, start
+        self._size = min(inputs.size, max(_LEAST_BLOCK, int(_MEETINGS / drawing.largest)))
         self.steps_per_pass = max(1, -(-len(ids) // PIECE))
         self.work = (len(ids) / self.steps_per_pass, "words")
 
@@ -109,9 +113,8 @@ class Descent(Scheme):
         epoch, piece = divmod(state["step"], self.steps_per_pass)
         start, stop = piece * PIECE, min((piece + 1) * PIECE, len(self.ids))
         told = np.zeros(2)
-        for at, end in parallel.chunks(stop - start, self.inputs.size):
-            key = key_of(state["seed"], epoch, start + at)
-            told += self._block(U, V, start + at, start + end, epoch, key)
+        for at, end in parallel.chunks(stop - start, self._size):
+            told += self._block(U, V, start + at, start + end, epoch, state["seed"])
         new["step"] += 1
         return new, float(told[0] / max(told[1], 1.0))
 
@@ -123,14 +126,15 @@ class Descent(Scheme):
         fall = max(1 - share, _LAST_RATE) if self.terms.decay else 1.0
         return np.float32(self.terms.rate * fall)
 
-    def _block(self, U, V, start: int, stop: int, epoch: int, key: int) -> NDArray:
-        block = self.drawing.block(self.ids, self.bounds, start, stop, key_of(key, 0))
+    def _block(self, U, V, start: int, stop: int, epoch: int, seed: int) -> NDArray:
+        block = self.drawing.block(self.ids, self.bounds, start, stop, key_of(seed, epoch))
         told = np.zeros((PARTS, 2))
-        if not len(block.tokens):
+        if block.first == block.last:
             return told.sum(axis=0)
         given = self.inputs.given(U, block)
         before = given.H.copy() if given.means else None
-        self._meet(given, block.tokens, V, self._rate(start, epoch), key_of(key, 1), told)
+        own = slice(block.first, block.last)
+        self._meet(given, block.tokens, own, V, self._rate(start, epoch), key_of(seed, epoch, start), told)
         if before is not None:
             moved = given.H - before
             if len(given.means) == 2:  # means of means: by way of the words
@@ -143,11 +147,11 @@ class Descent(Scheme):
                 U[:, -1] = 1
         return told.sum(axis=0)
 
-    def _meet(self, given: Given, tokens, V, rate, key: int, told) -> None:
+    def _meet(self, given: Given, tokens, own: slice, V, rate, key: int, told) -> None:
         """All parts of the inputs meet all parts of the outputs."""
         terms, noise, width = self.terms, self.noise, V.shape[1]
-        part = (given.rows & (PARTS - 1)).astype(np.uint8)
-        visits = np.argsort(part, kind="stable")
+        part = (given.rows[own] & (PARTS - 1)).astype(np.uint8)
+        visits = own.start + np.argsort(part, kind="stable")
         cuts = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=PARTS))])
         shares = noise.shares * np.float32(terms.negatives / terms.sharing)
         held = np.where(terms.held < 0, width + terms.held, -1)

@@ -36,11 +36,16 @@ class Block:
     Attributes
     ----------
     tokens : int32 array
+        Those of the block, and some before and behind that are in their windows.
+    first, last : int
+        Tokens first to last − 1 are the block's own.
     low, high : int64 arrays
         The window of token t is ``tokens[low[t]:high[t]]``, which t itself is in; it never leaves its sequence.
     """
 
     tokens: NDArray[np.int32]
+    first: int
+    last: int
     low: NDArray[np.int64]
     high: NDArray[np.int64]
 
@@ -57,21 +62,35 @@ class Drawing:
         Whether the reach of each token is drawn from 1 to `window`, so that near words count more.
     kept : uint32 array (words) or None
         A token stays if 32 bits drawn are at most this; None keeps all.
+    largest : float
+        The share of the most frequent word of the tokens that stay.
     """
 
     window: int
     dynamic: bool
     kept: NDArray[np.uint32] | None
+    largest: float
+
+    @classmethod
+    def of(cls, window: int, dynamic: bool, counts: NDArray[np.int64], threshold: float) -> Drawing:
+        """That of words with these counts, sub-sampled from a frequency of `threshold` on."""
+        kept = chances_to_stay(counts, threshold)
+        left = counts if kept is None else counts * (kept / 2.0**32)
+        return cls(window, dynamic, kept, float(left.max() / left.sum()))
 
     def block(self, ids: NDArray[np.int32], bounds: NDArray[np.int64], start: int, stop: int, key: int) -> Block:
         """The tokens ``ids[start:stop]`` of sequences that begin at `bounds`, as drawn for this key."""
+        own, margin = (start, stop), 2 * self.window  # of twice as many some are left by sub-sampling
+        start, stop = max(0, start - margin), min(len(ids), stop + margin)
         tokens, places = np.array(ids[start:stop], np.int32), np.arange(start, stop, dtype=np.uint64)
         drawn = scattered(np.uint64(key) + places * np.uint64(_GOLDEN))
-        first, last = np.searchsorted(bounds, [start, stop], side="right")
-        ends = np.append(bounds[first : last + 1 if last < len(bounds) else last], stop).clip(start, stop) - start
+        inside = bounds[np.searchsorted(bounds, start, side="right") : np.searchsorted(bounds, stop)]
+        ends = np.append(inside, stop) - start
+        first, last = own[0] - start, own[1] - start
         if self.kept is not None:
             stays = (drawn >> np.uint64(32)) <= self.kept[tokens]
-            ends = np.concatenate([[0], np.cumsum(stays)])[ends]
+            before = np.concatenate([[0], np.cumsum(stays)])
+            ends, first, last = before[ends], before[first], before[last]
             tokens, drawn = tokens[stays], drawn[stays]
         n = len(tokens)
         reach: NDArray | int = self.window
@@ -81,8 +100,9 @@ class Drawing:
         last_of = np.repeat(ends, lengths)
         here = np.arange(n, dtype=np.int64)
         return Block(
-            tokens, np.maximum(here - reach, last_of - np.repeat(lengths, lengths)), np.minimum(here + reach + 1, last_of)
-        )
+            tokens, int(first), int(last), np.maximum(here - reach, last_of - np.repeat(lengths, lengths)),
+            np.minimum(here + reach + 1, last_of),
+        )  # fmt: skip
 
 
 def chances_to_stay(counts: NDArray[np.int64], threshold: float) -> NDArray[np.uint32] | None:

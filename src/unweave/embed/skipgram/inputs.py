@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unweave.embed.skipgram.drawing import Block
 from unweave.linalg.sparse import csr_matmul
 
-# Tokens done together where inputs are rows of words: no step is stale however many they are, and fewer leave threads idle.
+# Tokens done together, at most: as many as leave no thread idle.
 BLOCK = 1 << 15
 # Where inputs are means, what they ask for comes back to the rows only after the block. Set on a tenth of wiki_en_100m.
 STALE_BLOCK = 1 << 12

@@ -13,7 +13,7 @@ from unweave.embed.base import Embedding
 from unweave.embed.corpus import Corpus, Vocabulary, read_corpus
 from unweave.embed.names import UnknownSymbolError
 from unweave.embed.skipgram.descent import PARTS, Descent, Terms
-from unweave.embed.skipgram.drawing import Drawing, chances_to_stay
+from unweave.embed.skipgram.drawing import Drawing
 from unweave.embed.skipgram.inputs import Inputs, Spelling, Windows, Words
 from unweave.embed.skipgram.noise import Noise
 from unweave.embed.skipgram.words import grown, widened
@@ -108,10 +108,8 @@ class Predictive(Embedding):
 
     def _learn(self, corpus: Corpus, start: tuple[NDArray, NDArray] | None, epochs: int, *, decay: bool) -> None:
         terms, vocabulary, k = self._terms(epochs, decay), corpus.vocabulary, self._number()
-        drawing = Drawing(
-            whole(self.window, "window", 1), self.dynamic_window,
-            chances_to_stay(vocabulary.counts, number(0 if self.subsample is None else self.subsample, "subsample")),
-        )  # fmt: skip
+        threshold = number(0 if self.subsample is None else self.subsample, "subsample")
+        drawing = Drawing.of(whole(self.window, "window", 1), self.dynamic_window, vocabulary.counts, threshold)
         noise = Noise.of(vocabulary.counts ** number(self.noise_exponent, "noise_exponent"), PARTS)
         if len(vocabulary) < 2:
             raise ValueError("only one symbol is left, and nothing to tell it from; lower min_count or give more texts")
