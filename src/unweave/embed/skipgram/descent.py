@@ -17,10 +17,10 @@ from unweave.solve.scheme import Scheme, State
 
 PARTS = 8  # a power of two; as many threads can work. 4 made a fit of one thread 5 % faster, 1 by 15 %, on wiki_en_100m
 PIECE = 1 << 21  # tokens of one step: what Ctrl-C loses, and a few seconds
-# In a block, a word meets one part after the other. A block is so small that even the most frequent word comes about this
-# often in it: with few words it would else learn each part anew and forget the others. Set on walks over six states.
-_MEETINGS, _LEAST_BLOCK = 128, 256
-_ALL_HEARD = 1 << 17  # tokens of a corpus from which the loss is that of one visit in eight: adding up all took a seventh of a fit
+_LEAST_BLOCK = 256
+_ALL_HEARD = (
+    1 << 17
+)  # tokens of a corpus from which the loss is that of one visit in eight: adding up all took a seventh of a fit
 _LAST_RATE = 1e-4 / 0.025  # the rate falls to this share of the first one, as in word2vec
 
 # Inputs of part i meet outputs of part j in a round; a round is a list of tasks that share no row, a task a list of (i, j).
@@ -93,7 +93,7 @@ class Descent(Scheme):
     def __init__(self, ids, bounds, inputs: Inputs, drawing: Drawing, noise: Noise, terms: Terms, start):
         self.ids, self.bounds, self.inputs, self.drawing = ids, bounds, inputs, drawing
         self.noise, self.terms, self._start = noise, terms, start
-        self._size = min(inputs.size, max(_LEAST_BLOCK, int(_MEETINGS / drawing.largest)))
+        self._size = min(inputs.size, max(_LEAST_BLOCK, int(inputs.meetings / drawing.largest)))
         self.steps_per_pass = max(1, -(-len(ids) // PIECE))
         self.work = (len(ids) / self.steps_per_pass, "words")
 
@@ -137,12 +137,12 @@ class Descent(Scheme):
         self._meet(given, block.tokens, own, V, self._rate(start, epoch), key_of(seed, epoch, start), told)
         if before is not None:
             moved = given.H - before
-            if len(given.means) == 2:  # means of means: by way of the words
-                between = given.means[0].of(U)
-                asked = np.zeros_like(between)
-                given.means[1].back(asked, moved)
-                moved = asked
-            given.means[0].back(U, moved)
+            # a curvature of 1/4 times a squared length of about 4 for each word predicted or drawn
+            pull = np.minimum(given.looks * (self._rate(start, epoch) * (1.0 + self.terms.negatives)), 1)
+            for mean in given.means[:0:-1]:  # means of means: by way of those
+                between = np.zeros((mean.n_rows, U.shape[1]), np.float32)
+                pull, moved = mean.back(between, moved, pull), between
+            given.means[0].back(U, moved, pull)
             if self.terms.biases:
                 U[:, -1] = 1
         return told.sum(axis=0)

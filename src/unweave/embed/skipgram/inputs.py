@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from unweave.embed.skipgram.drawing import Block
 from unweave.linalg.sparse import csr_matmul
 
-# Tokens done together, at most: as many as leave no thread idle.
-BLOCK = 1 << 15
-# Where inputs are means, what they ask for comes back to the rows only after the block. Set on a tenth of wiki_en_100m.
-STALE_BLOCK = 1 << 12
+# Tokens done together, at most (as many as leave no thread idle), and how often even the most frequent word may be among
+# them: in a block a word meets one part after the other, and with few words would else learn each part anew and forget the
+# others. Set on walks over six states.
+BLOCK, MEETINGS = 1 << 15, 128
+# The same where inputs are means: what they ask for comes back to the rows only after the block. Set on planted groups of
+# 36 words and on a tenth of wiki_en_100m.
+STALE_BLOCK, STALE_MEETINGS = 1 << 12, 16
 
 
 class Mean:
@@ -37,7 +40,8 @@ class Mean:
     >>> means
     array([[4.],
            [0.]], dtype=float32)
-    >>> mean.back(F, np.ones_like(means))
+    >>> mean.back(F, np.ones_like(means), np.array([0.5, 0.5]))
+    array([0.25, 0.25])
     >>> F[:, 0]
     array([3., 4., 7.], dtype=float32)
     """
@@ -49,14 +53,39 @@ class Mean:
         lengths = np.diff(self._starts)
         self._weights = np.repeat(1 / np.maximum(lengths, 1), lengths).astype(np.float32)
 
+    @property
+    def n_rows(self) -> int:
+        return len(self._rows)
+
     def of(self, F: NDArray[np.float32]) -> NDArray[np.float32]:
         return csr_matmul(self._starts, self._members, self._weights, F[self._rows])
 
-    def back(self, F: NDArray[np.float32], moved: NDArray[np.float32]) -> None:
-        """Add to F, in place, what the means moved by."""
-        ones, shape = np.ones(len(self._members), np.float32), (len(self._starts) - 1, len(self._rows))
+    def back(
+        self, F: NDArray[np.float32], moved: NDArray[np.float32], pull: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Add to F, in place, what the means moved by; return the pull on each different row, at most 1.
+
+        `pull` is how much of the way to where it wants to be each mean went, about. They did so without seeing each other,
+        and a row that many share would carry all of them too far. So a row is damped by the pull on it, the sum of those
+        of its means, each by the row's part in it, where that is more than 1; and once more where means would by their
+        rows together still go more than twice their way.
+        """
+        lengths, n = np.diff(self._starts), len(self._rows)
+        of_mean = np.repeat(np.arange(len(lengths)), lengths)
+
+        def on_rows(values):
+            return np.bincount(self._members, values, minlength=n)
+
+        once = on_rows(self._weights * pull[of_mean])
+        damped = 1 / np.maximum(once, 1)
+        carried = (damped * on_rows(pull[of_mean]))[self._members] * self._weights
+        carried = np.bincount(of_mean, carried, minlength=len(lengths))[of_mean]
+        damped /= np.maximum(on_rows(carried) / (2 * np.maximum(on_rows(np.ones(len(of_mean))), 1)), 1)
+        ones, shape = np.ones(len(self._members), np.float32), (len(lengths), n)
         back = sp.csc_array(sp.csr_array((ones, self._members, self._starts), shape=shape))  # its columns are our rows
-        F[self._rows] += csr_matmul(back.indptr.astype(np.int64), back.indices.astype(np.int32), back.data, moved)
+        asked = csr_matmul(back.indptr.astype(np.int64), back.indices.astype(np.int32), back.data, moved)
+        F[self._rows] += asked * damped.astype(np.float32)[:, None]
+        return np.minimum(once, 1)
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,8 @@ class Given:
         What it predicts, as the kernel wants it.
     means : list of Mean
         By which H was made of the rows of the model, in turn.
+    looks : int array or None
+        With means, how many words each row of H predicts.
     """
 
     H: NDArray[np.float32]
@@ -81,12 +112,14 @@ class Given:
     high: NDArray[np.int64]
     hole: int
     means: list[Mean]
+    looks: NDArray[np.int64] | None = None
 
 
 class Inputs(ABC):
     """Which rows of a table U predict, and what."""
 
-    size: int  # tokens of a block
+    size: int  # tokens of a block, at most
+    meetings: int  # how often the most frequent word may be in one
 
     @abstractmethod
     def given(self, U: NDArray[np.float32], block: Block) -> Given:
@@ -97,20 +130,23 @@ class Words(Inputs):
     """Each word predicts its window, by the mean of its rows: its own, or with `spelling` those of its n-grams too."""
 
     def __init__(self, spelling: Spelling | None):
-        self.spelling, self.size = spelling, BLOCK if spelling is None else STALE_BLOCK
+        self.spelling = spelling
+        self.size, self.meetings = (BLOCK, MEETINGS) if spelling is None else (STALE_BLOCK, STALE_MEETINGS)
 
     def given(self, U, block):
         if self.spelling is None:
             return Given(U, block.tokens, block.low, block.high, 0, [])
         words, rows = np.unique(block.tokens, return_inverse=True)
         mean = self.spelling.mean(words)
-        return Given(mean.of(U), rows.astype(np.int32), block.low, block.high, 0, [mean])
+        own = slice(block.first, block.last)
+        looks = np.bincount(rows[own], (block.high - block.low)[own] - 1, minlength=len(words))
+        return Given(mean.of(U), rows.astype(np.int32), block.low, block.high, 0, [mean], looks)
 
 
 class Windows(Inputs):
     """The mean of a window predicts the word in its middle."""
 
-    size = STALE_BLOCK
+    size, meetings = STALE_BLOCK, STALE_MEETINGS
 
     def __init__(self, spelling: Spelling | None):
         self.spelling = spelling
@@ -131,7 +167,9 @@ class Windows(Inputs):
             U = means[0].of(U)
             means.append(Mean(starts, members[around], np.arange(len(words))))
         alone = lengths == 1  # no window: nothing to predict by
-        return Given(means[-1].of(U), here.astype(np.int32), here, np.where(alone, here, here + 1), n, means)
+        looks = np.zeros(n, np.int64)
+        looks[block.first : block.last] = 1
+        return Given(means[-1].of(U), here.astype(np.int32), here, np.where(alone, here, here + 1), n, means, looks)
 
 
 class Spelling:
@@ -157,7 +195,7 @@ class Spelling:
         self.lengths, self.buckets = lengths, buckets
         rows = [np.append(self.grams(word), buckets + w) for w, word in enumerate(words)]
         self._starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-        self._members = np.concatenate(rows)
+        self._members = np.concatenate([np.empty(0, np.int64), *rows])
 
     def grams(self, word: str) -> NDArray[np.int64]:
         """The rows of the n-grams of any word."""

@@ -162,8 +162,6 @@ class Predictive(Embedding):
         )  # fmt: skip
 
 
-
-
 class SkipGram(Predictive):
     """Learn a vector for each word by which the words around it can be told from words drawn at random.
 

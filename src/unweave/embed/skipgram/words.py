@@ -31,7 +31,9 @@ def grown(texts, known: Vocabulary | None, min_count: int, most: int | None, low
     ids = to[corpus.ids]
     kept = np.concatenate([[0], np.cumsum(ids >= 0)])
     if not kept[-1]:
-        raise ValueError("no word of these texts is known or occurs min_count times; lower min_count, or give more texts")
+        raise ValueError(
+            "no word of these texts is known or occurs min_count times; lower min_count, or give more texts"
+        )
     symbols = known.symbols + [corpus.vocabulary.symbols[i] for i in joins.tolist()]
     return Corpus(ids[ids >= 0], kept[corpus.bounds], Vocabulary(symbols, total), corpus.n_tokens)
 
