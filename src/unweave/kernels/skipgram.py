@@ -21,7 +21,7 @@ def _scattered(z):
 
 @part
 def _sigmoid(f):
-    """1 / (1 + exp(−f)) to 2e-7, f cut at ±15.8: a quotient of polynomials for tanh(f/2), which runs eight at a time."""
+    """1 / (1 + exp(−f)) to 2e-7, f cut at ±15.8: a quotient of polynomials for tanh(f/2), eight at a time."""
     x = min(max(f * _f(0.5), _f(-7.9)), _f(7.9))
     s = x * x
     p = _f(2.00018790482477e-13) + s * _f(-2.76076847742355e-16)
@@ -34,16 +34,17 @@ def _sigmoid(f):
 
 @kernel
 def descend_part(
-    visits, rows, low, high, hole, tokens, U, V, keep, other, share, weight, rate, key, watch, part_of, parts, held, near,
-    dots, grad, told,
+    visits, rows, low, high, hole, tokens, U, V, keep, other, share, weight, rate, key, watch, part_of, parts, held,
+    near, dots, grad, told,
 ):  # fmt: skip
     """Step down −log σ(u·v) of words that occur, and −log σ(−u·v) of words drawn, for the outputs of one part.
 
     For each t in `visits` the input is row ``rows[t]`` of `U`; the outputs that occur are ``tokens[low[t]:high[t]]``
     but for the one at t + `hole` (so 0 leaves out the word itself, and what is beyond the window nothing), as far as
-    they are in part `part_of` (word modulo `parts`, a power of two). For each one that occurs, in this part or not, `share` outputs of
-    the part are drawn by the alias tables `keep` and `other`: the number is rounded up or down by chance, so that it is
-    right on average. Drawn ones count `weight` times. The input moves once, by the sum of what its outputs asked for.
+    they are in part `part_of` (word modulo `parts`, a power of two). For each one that occurs, in this part or not,
+    `share` outputs of the part are drawn by the alias tables `keep` and `other`: the number is rounded up or down by
+    chance, so that it is right on average. Drawn ones count `weight` times. The input moves once, by the sum of what
+    its outputs asked for.
 
     `U` and `V` are changed in place; column held[0] of U and held[1] of V stay as they are (none if negative).
     Draws depend on `key`, t and the part alone. `near`, `dots` and `grad` are scratch. The loss, and how many outputs

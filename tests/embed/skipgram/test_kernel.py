@@ -50,8 +50,8 @@ def test_it_takes_the_steps_of_its_twin(rng, part, how):
 def test_only_rows_of_its_parts_change(rng):
     given = case(rng)
     (U, V, _), _ = both(given, Noise.of(rng.random(WORDS), PARTS), part=2)
-    assert set(np.flatnonzero((U != given[5]).any(axis=1)) % PARTS) == {1}
-    assert set(np.flatnonzero((V != given[6]).any(axis=1)) % PARTS) == {2}
+    assert set(np.flatnonzero((given[5] != U).any(axis=1)) % PARTS) == {1}
+    assert set(np.flatnonzero((given[6] != V).any(axis=1)) % PARTS) == {2}
 
 
 def test_fewer_words_than_parts(rng):

@@ -1,4 +1,4 @@
-"""The scheme of skip-gram and CBOW: stochastic descent over the corpus, block by block, the same on any number of threads."""
+"""The scheme of skip-gram and CBOW: stochastic descent over a corpus in blocks, the same on any number of threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ALL_HEARD = (
 )  # tokens of a corpus from which the loss is that of one visit in eight: adding up all took a seventh of a fit
 _LAST_RATE = 1e-4 / 0.025  # the rate falls to this share of the first one, as in word2vec
 
-# Inputs of part i meet outputs of part j in a round; a round is a list of tasks that share no row, a task a list of (i, j).
+# Inputs of part i meet outputs of part j in a round; a round is a list of tasks that share no row, a task a list of
+# (i, j).
 APART_ROUNDS = [[[(i, (i + r) % PARTS)] for i in range(PARTS)] for r in range(PARTS)]
 
 
@@ -67,7 +68,7 @@ class Terms:
 
     @property
     def held(self) -> NDArray[np.int64]:
-        """From the end, the columns that are one: of the inputs beside the biases of outputs, and the other way round."""
+        """The columns of ones, from the end: of inputs (beside the biases of outputs), and of outputs."""
         return np.array([-1, -2] if self.biases else [0, 0], np.int64)
 
 
@@ -84,8 +85,8 @@ class Descent(Scheme):
     noise : Noise
     terms : Terms
     start : (array, array)
-        Inputs and outputs to begin with, float32; where they are shared, outputs are the last rows of the inputs. The last
-        two columns belong to biases, if there are any.
+        Inputs and outputs to begin with, float32; where they are shared, outputs are the last rows of the inputs. The
+        last two columns belong to biases, if there are any.
     """
 
     rises = True

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from unweave.embed.skipgram.drawing import Block
 from unweave.linalg.sparse import csr_matmul
 
-# Tokens done together, at most (as many as leave no thread idle), and how often even the most frequent word may be among
-# them: in a block a word meets one part after the other, and with few words would else learn each part anew and forget the
-# others. Set on walks over six states.
+# Tokens done together, at most (as many as leave no thread idle), and how often even the most frequent word may be
+# among them: in a block a word meets one part after the other, and with few words would else learn each part anew and
+# forget the others. Set on walks over six states.
 BLOCK, MEETINGS = 1 << 15, 128
-# The same where inputs are means: what they ask for comes back to the rows only after the block. Set on planted groups of
-# 36 words and on a tenth of wiki_en_100m.
+# The same where inputs are means: what they ask for comes back to the rows only after the block. Set on planted
+# groups of 36 words and on a tenth of wiki_en_100m.
 STALE_BLOCK, STALE_MEETINGS = 1 << 12, 16
 
 
@@ -65,10 +65,10 @@ class Mean:
     ) -> NDArray[np.float64]:
         """Add to F, in place, what the means moved by; return the pull on each different row, at most 1.
 
-        `pull` is how much of the way to where it wants to be each mean went, about. They did so without seeing each other,
-        and a row that many share would carry all of them too far. So a row is damped by the pull on it, the sum of those
-        of its means, each by the row's part in it, where that is more than 1; and once more where means would by their
-        rows together still go more than twice their way.
+        `pull` is how much of the way to where it wants to be each mean went, about. They did so without seeing each
+        other, and a row that many share would carry all of them too far. So a row is damped by the pull on it, the
+        sum of those of its means, each by the row's part in it, where that is more than 1; and once more where means
+        would by their rows together still go more than twice their way.
         """
         lengths, n = np.diff(self._starts), len(self._rows)
         of_mean = np.repeat(np.arange(len(lengths)), lengths)

@@ -23,7 +23,7 @@ from unweave.solve.plan import Plan
 
 
 class Predictive(Embedding):
-    """Vectors by stochastic descent over a corpus. Subclasses say what predicts what, and write out their parameters."""
+    """Vectors by stochastic descent over a corpus. Subclasses say what predicts what, and list their parameters."""
 
     n_tokens_: int
     input_vectors_: NDArray | None
@@ -42,8 +42,8 @@ class Predictive(Embedding):
     def partial_fit(self, X, y=None):
         """Go once over more texts, at the full learning rate: words that are new join the vocabulary.
 
-        A word joins when it occurs `min_count` times in one call; those that are known keep their numbers and go on from
-        where they are.
+        A word joins when it occurs `min_count` times in one call; those that are known keep their numbers and go on
+        from where they are.
         """
         with fitting(self):
             start, known = None, None
@@ -115,8 +115,8 @@ class Predictive(Embedding):
             raise ValueError("only one symbol is left, and nothing to tell it from; lower min_count or give more texts")
         if not (np.diff(corpus.bounds) > 1).any():
             raise ValueError(
-                "no two symbols stand near each other: sequences have one symbol each once rare ones are dropped; lower "
-                "min_count, or give longer sequences"
+                "no two symbols stand near each other: sequences have one symbol each once rare ones are dropped; "
+                "lower min_count, or give longer sequences"
             )
         spelling = self._spelling(vocabulary)
         run = Run(self, corpus.ids, corpus.bounds, *(start or ()), max_iter=1)
@@ -156,22 +156,26 @@ class Predictive(Embedding):
     def _plan(self, corpus: Corpus, terms: Terms, k: int) -> Plan:
         why = f"{PARTS} parts of the words meet in rounds, so that no two threads touch one row"
         return Plan(
-            f"{len(corpus.ids)} tokens of {len(corpus.vocabulary)} symbols, {terms.negatives} negatives each ≈ {k} numbers "
-            "a symbol",
-            f"stochastic descent, {terms.epochs} passes from rate {terms.rate:g}", "", "", "small random vectors", [why],
-        )  # fmt: skip
+            f"{len(corpus.ids)} tokens of {len(corpus.vocabulary)} symbols, {terms.negatives} negatives each "
+            f"≈ {k} numbers a symbol",
+            f"stochastic descent, {terms.epochs} passes from rate {terms.rate:g}",
+            "",
+            "",
+            "small random vectors",
+            [why],
+        )
 
 
 class SkipGram(Predictive):
     """Learn a vector for each word by which the words around it can be told from words drawn at random.
 
-    max Σ log σ(u_w·v_c) + Σ log σ(−u_w·v_c') over each word w and each c within `window` of it, with `negatives` words c'
-    drawn as noise. The best u_w·v_c of unlimited size is PMI(w, c) − log negatives, so words that keep the same company get
-    the same vector (noise of exponent 1, no sub-sampling).
+    max Σ log σ(u_w·v_c) + Σ log σ(−u_w·v_c') over each word w and each c within `window` of it, with `negatives`
+    words c' drawn as noise. The best u_w·v_c of unlimited size is PMI(w, c) − log negatives, so words that keep the
+    same company get the same vector (noise of exponent 1, no sub-sampling).
 
     Use it for words, and for any symbols that come in sequences (songs, products, walks on a graph), from some hundred
-    thousand tokens on. Fewer are better served by :class:`unweave.PMIEmbedding`; :class:`unweave.CBOW` is several times as
-    fast and somewhat worse for rare words. Answers are the same on any number of threads, to the bit.
+    thousand tokens on. Fewer are better served by :class:`unweave.PMIEmbedding`; :class:`unweave.CBOW` is faster
+    and somewhat worse. Answers are the same on any number of threads, to the bit.
 
     Parameters
     ----------
@@ -195,12 +199,12 @@ class SkipGram(Predictive):
     biases : bool, default=False
         Whether words have a number of their own on both sides, added to u·v.
     subwords : None or (int, int), default=None
-        Shortest and longest n-gram of characters; each has a vector (hashed to `buckets`), and a word is the mean of its
-        own and these. :meth:`vector` then knows words never seen. Slower by half or more.
+        Shortest and longest n-gram of characters; each has a vector (hashed to `buckets`), and a word is the mean of
+        its own and these. :meth:`vector` then knows words never seen. Slower by half or more.
     buckets : int, default=200_000
     sharing : int, default=1
-        So many words of a window share their negatives: 1/sharing as many are drawn, and count as much more. 3 is half as
-        fast again, and costs a little of the analogies.
+        So many words of a window share their negatives: 1/sharing as many are drawn, and count as much more. 3 is
+        half as fast again, and costs a little of the analogies.
     learning_rate : float, default=0.025
         Falls linearly to nearly nothing.
     random_state, callback, checkpoint, verbose
@@ -231,10 +235,10 @@ class SkipGram(Predictive):
 
     References
     ----------
-    Mikolov, Sutskever, Chen, Corrado and Dean (2013), Distributed representations of words and phrases. Levy and Goldberg
-    (2014), Neural word embedding as implicit matrix factorization. Bojanowski, Grave, Joulin and Mikolov (2017), Enriching
-    word vectors with subword information. Gemulla, Nijkamp, Haas and Sismanis (2011), Large-scale matrix factorization with
-    distributed stochastic gradient descent (the rounds).
+    Mikolov, Sutskever, Chen, Corrado and Dean (2013), Distributed representations of words and phrases. Levy and
+    Goldberg (2014), Neural word embedding as implicit matrix factorization. Bojanowski, Grave, Joulin and Mikolov
+    (2017), Enriching word vectors with subword information. Gemulla, Nijkamp, Haas and Sismanis (2011), Large-scale
+    matrix factorization with distributed stochastic gradient descent (the rounds).
     """
 
     def __init__(
@@ -287,13 +291,13 @@ class SkipGram(Predictive):
 
 
 class CBOW(Predictive):
-    """Learn a vector for each word such that the mean of a window tells the word in its middle from words drawn at random.
+    """Learn a vector for each word so that the mean of a window tells the word in its middle from words at random.
 
     max Σ log σ(ū·v_w) + Σ log σ(−ū·v_w') over each word w, ū being the mean of u over the words within `window` of it,
     with `negatives` words w' drawn as noise.
 
-    Use it in place of :class:`unweave.SkipGram` where time counts: it looks once at each word, not once at each pair. The
-    words of a window move only after a block of four thousand tokens, together.
+    Use it in place of :class:`unweave.SkipGram` where time counts: it looks once at each word, not once at each pair.
+    The words of a window move only after a block of some thousand tokens, together.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Noise:
 
 
 def _alias(weights: NDArray) -> tuple[NDArray, NDArray]:
-    """The chance to keep each, and who comes instead (M. Vose, 1991): each that is short is filled up by one in plenty."""
+    """The chance to keep each, and who comes instead (M. Vose, 1991): one in plenty fills each up that is short."""
     n, total = len(weights), weights.sum()
     left = (weights * (n / total) if total > 0 else np.ones(n)).tolist()
     chances, other = [1.0] * n, list(range(n))

@@ -1,4 +1,4 @@
-"""Lets a vocabulary grow: more texts by the numbers of the words that are known, and tables with rows for those that join."""
+"""Lets a vocabulary grow: numbers of more texts by the words that are known, and rows for those that join."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def grown(texts, known: Vocabulary | None, min_count: int, most: int | None, low
 def widened(
     start: tuple[NDArray, NDArray] | None, words: int, buckets: int, k: int, terms: Terms, rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Tables to begin with: small random inputs, outputs of zero, and what was learned in the rows that it was learned for.
+    """Tables to begin with: small random inputs, outputs of zero, and what was learned in the rows it belongs to.
 
     Behind the n-grams stand the words; where there are biases, two more columns: the bias and one, of outputs the other
     way round. Shared outputs are a view of the inputs.
