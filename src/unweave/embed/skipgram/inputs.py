@@ -102,7 +102,7 @@ class Given:
         What it predicts, as the kernel wants it.
     means : list of Mean
         By which H was made of the rows of the model, in turn.
-    looks : int array or None
+    looks : int array
         With means, how many words each row of H predicts.
     """
 
@@ -112,7 +112,7 @@ class Given:
     high: NDArray[np.int64]
     hole: int
     means: list[Mean]
-    looks: NDArray[np.int64] | None = None
+    looks: NDArray[np.int64]
 
 
 class Inputs(ABC):
@@ -135,7 +135,7 @@ class Words(Inputs):
 
     def given(self, U, block):
         if self.spelling is None:
-            return Given(U, block.tokens, block.low, block.high, 0, [])
+            return Given(U, block.tokens, block.low, block.high, 0, [], np.empty(0, np.int64))
         words, rows = np.unique(block.tokens, return_inverse=True)
         mean = self.spelling.mean(words)
         own = slice(block.first, block.last)

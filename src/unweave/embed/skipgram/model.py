@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,9 @@ class Predictive(Embedding):
     """Vectors by stochastic descent over a corpus. Subclasses say what predicts what, and list their parameters."""
 
     n_tokens_: int
-    input_vectors_: NDArray | None
-    biases_: NDArray | None
-    context_biases_: NDArray | None
+    input_vectors_: Any  # these three are None where nobody asked for them
+    biases_: Any
+    context_biases_: Any
 
     def fit(self, X, y=None):
         """Learn from texts, lists of symbols, paths of files (each line a text), or a corpus."""
