@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROWS = 1 << 14  # looked at together, so that a file mapped into memory is never wholly copied
-_EPSILON = 1e-3  # in the quotient of 3CosMul, as its authors (and gensim) set it
+EPSILON = 1e-3  # in the quotient of 3CosMul, as its authors (and gensim) set it
 
 
 class Vectors:
@@ -186,7 +186,7 @@ class Vectors:
             raise ValueError(f"method={method!r} is not known; use 'add' or 'mul'")
         rows = (self._near.cosines(self.array[place]).astype(np.float64) for place in places)
         near_one, near_two, near_three = ((1 + row) / 2 for row in rows)
-        scores = near_two * near_three / (near_one + _EPSILON)
+        scores = near_two * near_three / (near_one + EPSILON)
         scores[places] = -np.inf
         best = np.argsort(-scores, kind="stable")[: min(n, len(self) - len(set(places)))]
         return [(self.symbols[place], float(scores[place])) for place in best]
