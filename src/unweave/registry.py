@@ -155,6 +155,8 @@ ESTIMATORS: dict[str, Entry] = {
     "PMIEmbedding": Entry("unweave.embed", table="texts", sequences=True),
     "LogBilinear": Entry("unweave.embed", table="texts", sequences=True),
     "GloVe": Entry("unweave.embed", table="texts", sequences=True),
+    "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
+    "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     # predict
 }
 

@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from unweave.embed.glove import GloVe as GloVe
     from unweave.embed.log_bilinear import LogBilinear as LogBilinear
     from unweave.embed.pmi import PMIEmbedding as PMIEmbedding
+    from unweave.embed.skipgram.model import CBOW as CBOW
+    from unweave.embed.skipgram.model import SkipGram as SkipGram
     from unweave.embed.vectors import Vectors as Vectors
 
 # Each name is imported when it is asked for: looking words up needs nothing of what learning vectors needs.
 _HOMES: dict[str, str] = {
+    "CBOW": "skipgram.model",
     "Cooccurrence": "cooccurrence",
     "GloVe": "glove",
     "LogBilinear": "log_bilinear",
     "PMIEmbedding": "pmi",
     "read_corpus": "corpus",
+    "SkipGram": "skipgram.model",
     "Vectors": "vectors",
 }
 

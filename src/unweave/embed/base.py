@@ -41,6 +41,18 @@ class Embedding(Model, TransformerMixin, BaseEstimator):
         found /= np.maximum(np.diff(corpus.bounds), 1)[:, None]
         return found.astype(self.vectors_.array.dtype)
 
+    def _check_loaded(self, looked_at: bool) -> None:
+        """What a file may not get wrong."""
+        size, vectors = self.vocabulary_.check(), self.vectors_
+        if not isinstance(vectors, Vectors) or vectors.symbols != self.vocabulary_.symbols:
+            raise ValueError("vectors_ does not fit the vocabulary")
+        if np.shape(vectors.array) != np.shape(self.context_vectors_) or len(np.shape(vectors.array)) != 2:
+            raise ValueError("vectors_ and context_vectors_ do not fit together")
+        if len(vectors.array) != size:
+            raise ValueError("there must be a vector for each symbol")
+        if looked_at:
+            Vectors(vectors.symbols, vectors.array, vectors.counts)  # finite, and all different
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from unweave.data.arguments import whole
 from unweave.data.text.counting import canonical_csr
 from unweave.embed.corpus import Corpus, Vocabulary, read_corpus
+from unweave.factorization.model import Model
 from unweave.kernels.windows import bit_table, count_windows
 from unweave.parallel import run
 from unweave.scale.scratch import Scratch
@@ -23,12 +24,13 @@ from unweave.scale.scratch import Scratch
 _GRAIN = 2.0**-26
 _PIECE = 1 << 21  # pairs that are counted together by one thread: their rows take some 32 MB at most
 _MOST_ROWS = 1 << 12
+_LEAST, _LEAST_ROWS = 1 << 10, 1 << 6  # tokens of a block, and rows that are added up together, however little memory
 _BYTES = 40  # that a token of a block takes: its numbers, its place, what sorts them
 _ENTRY = 12  # bytes of an entry of the table
 SIDES, WEIGHTS = ("both", "left", "right"), ("harmonic", "flat")
 
 
-class Cooccurrence(BaseEstimator):
+class Cooccurrence(Model, BaseEstimator):
     """Count how often symbols stand within a window of each other: texts in, a sparse table of pairs out.
 
     n_ij = Σ over the places of i of Σ over the places of j at a distance d ≤ window of w(d), with w(d) = 1/d
@@ -167,6 +169,15 @@ class Cooccurrence(BaseEstimator):
     def _weights_of_distances(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return weights_of_distances(self.window, self.side, self.weights)
 
+    def _check_loaded(self, looked_at: bool) -> None:
+        """What a file may not get wrong."""
+        size = self.vocabulary_.check()
+        weights_of_distances(self.window, self.side, self.weights)
+        if self.counts_.shape != (size, size) or self.counts_.dtype != np.float64:
+            raise ValueError("counts_ does not fit the vocabulary")
+        if looked_at and not (np.isfinite(self.counts_.data).all() and (self.counts_.data >= 0).all()):
+            raise ValueError("counts_ must be finite and not negative")
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -199,7 +210,9 @@ def count_pairs(
            [1., 0.]])
     """
     memory = whole(memory, "memory", 1)
-    size = max(1, memory // _BYTES)
+    size = max(_LEAST, memory // _BYTES)
+    if not len(corpus.ids):
+        return sp.csr_array((len(corpus.vocabulary), len(corpus.vocabulary)))
     n, tables = len(corpus.ids), _Tables(len(corpus.vocabulary), memory)
     for start in range(0, n, size):
         tables.add(_count_block(corpus, start, min(start + size, n), np.array(before), np.array(after)))
@@ -285,7 +298,7 @@ class _Tables:
             return self._joined(held, sum(len(columns) for columns, *_ in held))
         runs = [_open_run(path) for path in self._runs]
         most = sum(int(indptr[-1]) for *_, indptr in runs)
-        rows = max(1, int(self.size * min(1.0, self.memory / (4 * _ENTRY * max(1, most)))))
+        rows = max(_LEAST_ROWS, int(self.size * min(1.0, self.memory / (4 * _ENTRY * max(1, most)))))
         return self._joined((self._sum_of(runs, a, min(a + rows, self.size)) for a in range(0, self.size, rows)), most)
 
     def _sum_of(self, runs: list[tuple], first: int, last: int) -> tuple:

@@ -73,6 +73,12 @@ class Vocabulary:
     def __repr__(self) -> str:
         return f"Vocabulary of {len(self)} symbols, {int(self.counts.sum())} tokens"
 
+    def check(self) -> int:
+        """Return how many symbols there are; ValueError if what was read from a file makes no vocabulary."""
+        if not isinstance(self.symbols, list) or not isinstance(self.counts, np.ndarray):
+            raise ValueError("a vocabulary is a list of symbols and an array of counts")
+        return len(Vocabulary(self.symbols, self.counts))
+
     def place(self, symbol) -> int:
         """Return the number of a symbol; an error, with symbols that are spelled alike, if it has none."""
         found = self._places.get(symbol, -1)

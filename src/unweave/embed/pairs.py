@@ -115,7 +115,7 @@ class AlternatePairs(Scheme):
     def begin(self, rng=None) -> State:
         X, Y = first_factors(self.pairs.shape, self.k, self.biases, np.random.default_rng(rng))
         value, gradient = self.pairs.value_and_gradient(X, Y, "left")
-        return {"codes": X, "contexts": Y, "gradient": gradient, "value": value}
+        return {"codes": X, "contexts": Y, "gradient": gradient, "value": value, "still": False}
 
     def step(self, state: State) -> tuple[State, float]:
         pairs, Y = self.pairs, state["contexts"]
@@ -123,7 +123,12 @@ class AlternatePairs(Scheme):
         _, gradient = pairs.value_and_gradient(X, Y, "right")
         Y = self._improved(pairs.right, pairs.left, Y, X, gradient, -1)
         value, gradient = pairs.value_and_gradient(X, Y, "left")
-        return {"codes": X, "contexts": Y, "gradient": gradient, "value": value}, value
+        if value >= state["value"]:  # as far as single precision goes
+            return {**state, "still": True}, state["value"]
+        return {"codes": X, "contexts": Y, "gradient": gradient, "value": value, "still": False}, value
+
+    def fixed(self, state: State) -> bool:
+        return bool(state["still"])
 
     def _improved(self, side: _Side, other: _Side, P: NDArray, Y: NDArray, gradient: NDArray, held: int) -> NDArray:
         """Rows after `_STEPS` steps; column `held` stays."""

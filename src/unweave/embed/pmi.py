@@ -22,8 +22,8 @@ class PMIEmbedding(Embedding):
     """Learn a vector for each word from how much more often words meet than by chance, by a truncated SVD.
 
     M_ij = max(0, log(p(i, j)/(p(i)·p_s(j))) − log shift) ≈ U·Σ·Vᵀ, zero for pairs that never meet; p_s(j) grows as
-    (pairs of context j)^smoothing. Vectors are U·Σ^exponent. It is what skip-gram with `shift` negatives aims at, found by
-    linear algebra: no start and no rate to set.
+    (pairs of context j)^smoothing. Vectors are U·Σ^exponent. It is what skip-gram with `shift` negatives aims at, by
+    linear algebra: there is no start and no rate to set.
 
     Parameters
     ----------
