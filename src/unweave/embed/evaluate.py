@@ -83,7 +83,10 @@ def evaluate_analogies(
     if method not in ("add", "mul"):
         raise ValueError(f"method={method!r} is not known; use 'add' or 'mul'")
     most = len(vectors) if most_frequent is None else min(len(vectors), whole(most_frequent, "most_frequent", 4))
-    asked, sections, owners, totals = [], [], [], []
+    asked: list[list[int]] = []
+    sections: list[str] = []
+    owners: list[int] = []
+    totals: list[int] = []
     for section, four in _four_words(questions):
         if not sections or sections[-1] != section:
             sections.append(section)

@@ -44,8 +44,8 @@ def render_word_map(facts: dict) -> str:
     )
     which = "All are" if shown == symbols else f"The {whole(shown)} most frequent are"
     help_ = note(
-        f"{which} on the map, placed so that words with the same neighbours lie together; how far apart groups are says "
-        "little. Click a word, or look for one, to see the words nearest to it among all."
+        f"{which} on the map, placed so that words with the same neighbours lie together; how far apart groups are "
+        "says little. Click a word, or look for one, to see the words nearest to it among all."
     )
     both = tag("div", tag("div", _tools(), _drawn(facts, words)), _panel(), class_="both")
     body = [
