@@ -195,6 +195,9 @@ OTHERS: dict[str, str | None] = {
     # embed
     "read_corpus": "unweave.embed",
     "Vectors": "unweave.embed",
+    "align": "unweave.embed",
+    "evaluate_analogies": "unweave.embed",
+    "evaluate_similarity": "unweave.embed",
     # predict
     "predict": None,
     "select": None,

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from unweave.registry import lazily
 
 if TYPE_CHECKING:
+    from unweave.embed.alignment import align as align
     from unweave.embed.cooccurrence import Cooccurrence as Cooccurrence
     from unweave.embed.corpus import read_corpus as read_corpus
+    from unweave.embed.evaluate import evaluate_analogies as evaluate_analogies
+    from unweave.embed.evaluate import evaluate_similarity as evaluate_similarity
     from unweave.embed.glove import GloVe as GloVe
     from unweave.embed.log_bilinear import LogBilinear as LogBilinear
     from unweave.embed.pmi import PMIEmbedding as PMIEmbedding
@@ -26,6 +29,9 @@ _HOMES: dict[str, str] = {
     "read_corpus": "corpus",
     "SkipGram": "skipgram.model",
     "Vectors": "vectors",
+    "align": "alignment",
+    "evaluate_analogies": "evaluate",
+    "evaluate_similarity": "evaluate",
 }
 
 __all__ = list(_HOMES)
