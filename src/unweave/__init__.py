@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unweave.data.named import NamedTable
     from unweave.data.readers import read
     from unweave.data.recipe import prepare
+    from unweave.embed import *
     from unweave.explain import *
     from unweave.factorization import Factorization
     from unweave.group import *

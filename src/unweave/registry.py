@@ -44,6 +44,9 @@ class Entry:
         iterations, and the kinds of tables (see ``cli/warmup.py``), separated by blanks.
     prepares : bool
         Whether it prepares tables for models instead of being one: it learns at a glance, and has no report.
+    sequences : bool
+        Whether it learns from sequences of symbols (texts are such), not from tables: laws of tables skip it, and those
+        of ``tests/embed/test_every_embedding.py`` hold.
     checked : mapping
         Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
         such tables.
@@ -54,6 +57,7 @@ class Entry:
     small: Mapping[str, Any] = field(default_factory=dict)
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
     prepares: bool = False
+    sequences: bool = False
     checked: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -147,6 +151,12 @@ ESTIMATORS: dict[str, Entry] = {
     "SingularValueThresholding": Entry("unweave.complete"),
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
+    "Cooccurrence": Entry("unweave.embed", table="texts", prepares=True),
+    "PMIEmbedding": Entry("unweave.embed", table="texts", sequences=True),
+    "LogBilinear": Entry("unweave.embed", table="texts", sequences=True),
+    "GloVe": Entry("unweave.embed", table="texts", sequences=True),
+    "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
+    "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     # predict
 }
 
@@ -183,6 +193,11 @@ OTHERS: dict[str, str | None] = {
     "set_num_threads": "unweave.parallel",
     "get_num_threads": "unweave.parallel",
     # embed
+    "read_corpus": "unweave.embed",
+    "Vectors": "unweave.embed",
+    "align": "unweave.embed",
+    "evaluate_analogies": "unweave.embed",
+    "evaluate_similarity": "unweave.embed",
     # predict
     "predict": None,
     "select": None,

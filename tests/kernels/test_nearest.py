@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import nearest as slow
-from unweave.explain.search import index as lsa_index
-from unweave.explain.search.index import Index, unit_row, unit_rows
 from unweave.kernels.nearest import LANE, coarsen_point, coarsen_range
+from unweave.linalg import nearest as of_points
+from unweave.linalg.nearest import Index, unit_row, unit_rows
 
 
 def units_of(n, width, seed=0, clustered=False):
@@ -93,7 +93,7 @@ def test_pieces_and_threads_do_not_change_a_bit(monkeypatch, two_threads):
     units = units_of(3000, 70)[np.random.default_rng(1).integers(0, 2000, 3000)]  # with ties across pieces
     points = units_of(5, 70, 9)
     whole = [Index(units).nearest(point, 50) for point in points]
-    monkeypatch.setattr(lsa_index, "_BYTES", 128 * 170)
+    monkeypatch.setattr(of_points, "_BYTES", 128 * 170)
     for answers in two_threads(lambda: [Index(units).nearest(point, 50) for point in points]):
         for one, two in zip(whole, answers, strict=True):
             same(one, two)

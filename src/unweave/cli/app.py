@@ -146,6 +146,12 @@ verb(
               "roles access.csv --roles 20 --out mined", "roles --diff may-roles june-roles"],
 )  # fmt: skip
 verb(
+    "embed", options.CORPUS, panel=JOBS,
+    summary="A vector for each word of texts, near each other where they are used alike, with a map to look at.",
+    examples=["embed corpus.txt", "embed letters/ -k 200 --model skip-gram --out words",
+              "embed reviews.csv --columns text --format word2vec"],
+)  # fmt: skip
+verb(
     "segment", options.ONE_FILE | options.PICTURE | options.FORCE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],
@@ -158,6 +164,16 @@ verb(
     summary="Codes (or groups) of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv",
               "transform notes-topics/model.unweave new.txt --lines"],
+)  # fmt: skip
+verb(
+    "similar", options.SIMILAR, panel=MODELS,
+    summary="The words nearest to a word, or to several, by their vectors.",
+    examples=["similar corpus-embed paris", "similar glove.6B.50d.txt paris berlin --without london -n 5"],
+)  # fmt: skip
+verb(
+    "analogy", options.ANALOGY, panel=MODELS,
+    summary="What is to C as B is to A, by the vectors of words.",
+    examples=["analogy glove.6B.50d.txt man king woman"],
 )  # fmt: skip
 verb(
     "show", options.MODEL | options.TOP | options.SPEAKING, panel=MODELS,

@@ -68,6 +68,13 @@ class Settings:
     memory: int | None = None
     workers: int | None = None
     cluster: str = ""
+    window: int = 5
+    min_count: int = 0
+    epochs: int | None = None
+    most: int = 1000
+    words: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    method: str = "add"
 
 
 def _one_of(*allowed: str):
@@ -124,7 +131,8 @@ def settings_of(verb: str, given: dict[str, Any]) -> Settings:
     values = dict(given)
     if values.get("files"):
         values["file"] = values["files"][0]
-    values["users"] = list(values.get("users") or [])
+    for name in ("users", "words", "without"):
+        values[name] = list(values.get(name) or [])
     for name in ("columns", "ignore"):
         if name in values:
             values[name] = _names(values[name])
@@ -323,3 +331,47 @@ PICTURE: Parameters = {
     **SEED,
     "out": _option(Path | None, None, "The PNG; FILE-segments.png unless given.", metavar="FILE"),
 }
+_CORPUS = "Text files, a folder of them (packed or not), or tables with a column of texts."
+_ENCODED = {name: FILES[name] for name in ("encoding", "limit")}
+CORPUS: Parameters = {
+    "files": _argument(list[Path], _REQUIRED, _CORPUS, "CORPUS"),
+    "k": _option(str, "", "How many numbers a vector has; 100 unless given.", "-k", "--components", metavar="N",
+                 callback=_count),
+    "way": _option(str, "auto", "Which model: pmi, skip-gram, cbow, glove; auto takes pmi, and skip-gram from five "
+                   "million words on.", "--model", metavar="NAME"),
+    "window": _option(int, 5, "How many words before and after a word are its company.", metavar="N", min=1),
+    "min_count": _option(int, 0, "Leave out words that occur less often; 5 unless given, 2 in small corpora.",
+                         metavar="N", min=0, show_default=False),
+    "epochs": _option(int | None, None, "Passes of skip-gram or cbow over the corpus.", metavar="N", min=1),
+    "most": _option(int, 1000, "How many words are on the map.", "--map", metavar="N", min=1, max=5000),
+    **{name: FITTING[name] for name in ("out", "seed", "checkpoint", "max_iter")},
+    **FORCE,
+    "format": _option(str, "auto", "Of the vectors: unweave, word2vec, word2vec-binary, glove, fasttext.", panel=_OUT,
+                      metavar="NAME"),
+    **_ENCODED,
+    "delimiter": FILES["delimiter"],
+    "columns": _option(str | None, None, "The column of a table that holds the texts.", panel=_READ, metavar="NAME"),
+    **SPEAKING,
+}  # fmt: skip
+_VECTORS = "Vectors: of unweave, word2vec, GloVe or fastText, or a folder that `unweave embed` made."
+_NEAREST: Parameters = {
+    "file": _argument(Path, _REQUIRED, _VECTORS, "VECTORS"),
+    "words": _argument(list[str], _REQUIRED, "Of several words the middle is meant.", "WORD"),
+    "n": _option(int, 10, "How many to list.", "-n", metavar="N", min=1),
+}  # fmt: skip
+SIMILAR: Parameters = {
+    **_NEAREST,
+    "without": _option(list[str] | None, None, "A word to be far from; may be given several times.", metavar="WORD"),
+    "unknown": _option(str, "error", "What to do with words that have no vector: error, or skip.", metavar="WORD",
+                       callback=_one_of("error", "skip")),
+    **_ENCODED,
+    **SPEAKING,
+}  # fmt: skip
+ANALOGY: Parameters = {
+    **_NEAREST,
+    "words": _argument(list[str], _REQUIRED, "A B C: what is to C as B is to A?", "A B C"),
+    "method": _option(str, "add", "add (b − a + c), or mul (one large cosine hides no small ones).", metavar="WORD",
+                      callback=_one_of("add", "mul")),
+    **_ENCODED,
+    **SPEAKING,
+}  # fmt: skip

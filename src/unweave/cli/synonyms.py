@@ -15,6 +15,8 @@ OTHER_WORDS = {
     "topics": "lda topic themes words",
     "describe": "info summary summarise summarize look head",
     "recommend": "recommender recommendations suggest",
+    "embed": "word2vec glove fasttext skip-gram skipgram embeddings embedding vectors",
+    "similar": "neighbours neighbors most-similar nearest",
     "roles": "rbac mine role-mining access permissions",
     "transform": "apply encode project",
     "show": "print inspect",

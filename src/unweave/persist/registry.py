@@ -22,6 +22,8 @@ _PARTS: dict[str, str] = {
     "unweave.complete.imputer.groups": "Groups",
     "unweave.complete.imputer.gaussian": "Gaussian",
     "unweave.complete.imputer.fill": "Fitted",
+    "unweave.embed.corpus": "Vocabulary",
+    "unweave.embed.vectors": "Vectors",
     "unweave.explain.text.table": "TextTable",
     "unweave.group.soft.codes": "NearSimplex FreeCentres Centres Relaxed Shares",  # Centres: in files saved before
     "unweave.solve.problem": "Problem",

@@ -1,5 +1,5 @@
 """Search: documents, words and queries as points of one space.
 
-`lsa` is the model (a truncated SVD that answers questions), `index` finds the nearest of many points and turns the
-words of a query into columns.
+`lsa` is the model (a truncated SVD that answers questions), `queries` turns the words of a query into columns;
+:mod:`unweave.linalg.nearest` finds the nearest of many points.
 """

@@ -13,19 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.truncated_svd import TruncatedSVD
 from unweave.data.arguments import whole
-from unweave.explain.search.index import (
-    Index,
+from unweave.explain.search.queries import (
     columns_by_word,
     count_words,
     find_term,
     is_queries,
     query_rows,
-    unit_row,
-    unit_rows,
     unknown_words,
 )
 from unweave.explain.text.in_blocks import TextBlocks, tables_of
 from unweave.explain.text.vectorizers import check_saveable, counted, is_texts, ready_vectorizer, vectorizer_terms
+from unweave.linalg.nearest import Index, unit_row, unit_rows
 from unweave.linalg.scores import top_columns
 from unweave.penalties import Free, Orthonormal
 from unweave.solve.problem import Problem

@@ -1,4 +1,4 @@
-"""Find the nearest of many points by cosine, and turn the words of a query into columns of a table."""
+"""Turn the words of a query, or a query in numbers, into columns of a table."""
 
 from __future__ import annotations
 
@@ -10,74 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from unweave import parallel
 from unweave.data.named import NamedTable
 from unweave.data.storage import is_finite
 from unweave.data.text import is_tokens
-from unweave.kernels.nearest import LANE, coarsen_point, coarsen_range, nearest_range
-from unweave.kernels.top import sort_range
-from unweave.linalg.products import row_squared_norms
 
 _TOKEN = re.compile(r"\w+")
-_BYTES = 1 << 23  # of the copy that one task scans: half a millisecond
-
-
-class Index:
-    """Rows of length one (float32) and a copy of them in bytes, a quarter of their size, which is scanned first.
-
-    Only rows that can still be among the nearest by the copy are multiplied in float32, so what :meth:`nearest` gives
-    is to the bit what multiplying all of them would give; see :mod:`unweave.kernels.nearest`.
-
-    >>> Index(np.eye(3, dtype=np.float32)).nearest(np.array([0, 1, 0], np.float32), 2)
-    (array([1, 0]), array([1., 0.], dtype=float32))
-    """
-
-    def __init__(self, units: NDArray):
-        n, width = units.shape
-        self.units, self._width = units, LANE * -(-width // LANE)
-        self._copy = np.zeros((n, self._width), np.int8), *(np.empty(n, np.float32) for _ in range(3))
-        self._size = max(1, _BYTES // self._width)
-        parallel.run(lambda a, b: coarsen_range(units, *self._copy, a, b), n, self._size)
-
-    def nearest(self, point: NDArray, n: int) -> tuple[NDArray, NDArray]:
-        """The `n` rows with the largest products with a point of length one, best first (of equals the lower row)."""
-        whole = np.zeros(self._width, np.int16)
-        bounds = coarsen_point(point, whole)
-
-        def scan(start: int, stop: int) -> tuple[NDArray, NDArray]:
-            size = min(n, stop - start)
-            values, places = np.full((1, size), -np.inf, np.float32), np.full((1, size), -1, np.int64)
-            nearest_range(self.units, *self._copy, point, whole, *bounds, values[0], places[0], start, stop)
-            sort_range(values, places, 0, 1)
-            return places[0], values[0]
-
-        return _merged(parallel.run(scan, len(self.units), self._size), n)
-
-
-def _merged(lists: list[tuple[NDArray, NDArray]], n: int) -> tuple[NDArray, NDArray]:
-    """The best `n` of sorted lists, whose rows come in ascending order of the lists."""
-    if len(lists) == 1:
-        return lists[0]
-    places, values = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    best = np.argsort(-values, kind="stable")[:n]
-    return places[best], values[best]
-
-
-def unit_rows(F: NDArray) -> NDArray:
-    """Rows scaled to length one, in float32; a row of zeros stays, its cosine with everything is 0."""
-    largest = np.abs(F).max(axis=1, initial=0.0, keepdims=True)
-    F = F / np.where(largest > 0, largest, 1)  # first, because squares may overflow or vanish
-    lengths = np.sqrt(row_squared_norms(F))[:, None]
-    return np.ascontiguousarray(F / np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def unit_row(code: NDArray) -> NDArray:
-    """The same for one row, in a few microseconds."""
-    code = code / (float(np.abs(code).max()) or 1.0)
-    return (code / (float(np.sqrt(code @ code)) or 1.0)).astype(np.float32)
-
-
-# -- queries in words --------------------------------------------------------------------------------------------------
 
 
 def columns_by_word(terms: NDArray) -> dict[str, int]:
