@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unweave.registry import lazily
 
+if TYPE_CHECKING:
+    from unweave.predict.networks import CNN, MLP, RNN, Autoencoder
+    from unweave.predict.radial import RBFNetwork
+    from unweave.predict.threshold import parity_network, threshold_network
+    from unweave.predict.trees import DecisionTree
+
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    # trees and networks
+    "DecisionTree": "trees",
+    "RBFNetwork": "radial",
+    "threshold_network": "threshold",
+    "parity_network": "threshold",
+    "MLP": "networks",
+    "CNN": "networks",
+    "RNN": "networks",
+    "Autoencoder": "networks",
+}
 
 __all__ = list(_HOMES)
 
