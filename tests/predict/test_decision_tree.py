@@ -16,13 +16,15 @@ STUDENTS = {
     "Major": ["Math", "History", "CS", "Math", "Math", "CS", "History", "Math"],
 }
 LIKES = ["Yes", "No", "Yes", "No", "No", "Yes", "No", "Yes"]
-TENNIS = {
-    "Outlook": "Sunny Sunny Overcast Rain Rain Rain Overcast Sunny Sunny Rain Sunny Overcast Overcast Rain".split(),
-    "Temperature": "Hot Hot Hot Mild Cool Cool Cool Mild Cool Mild Mild Mild Hot Mild".split(),
-    "Humidity": "High High High High Normal Normal Normal High Normal Normal Normal High Normal High".split(),
-    "Wind": "Weak Strong Weak Weak Weak Strong Strong Weak Weak Weak Strong Strong Weak Strong".split(),
-}
-PLAY = "No No Yes Yes Yes No Yes No Yes Yes Yes Yes Yes No".split()
+# Outlook, temperature, humidity and wind of fourteen days.
+DAYS = """
+Sunny Hot High Weak, Sunny Hot High Strong, Overcast Hot High Weak, Rain Mild High Weak, Rain Cool Normal Weak,
+Rain Cool Normal Strong, Overcast Cool Normal Strong, Sunny Mild High Weak, Sunny Cool Normal Weak,
+Rain Mild Normal Weak, Sunny Mild Normal Strong, Overcast Mild High Strong, Overcast Hot Normal Weak,
+Rain Mild High Strong"""
+_COLUMNS = zip(*(day.split() for day in DAYS.split(",")), strict=True)
+TENNIS = dict(zip(("Outlook", "Temperature", "Humidity", "Wind"), map(list, _COLUMNS), strict=True))
+PLAY = [{"N": "No", "Y": "Yes"}[letter] for letter in "NNYYYNYNYYYYYN"]
 
 
 def entropy(y) -> float:

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from unweave.registry import lazily
-
-if TYPE_CHECKING:
-    from unweave.predict.networks import CNN, MLP, RNN, Autoencoder
-    from unweave.predict.radial import RBFNetwork
-    from unweave.predict.threshold import parity_network, threshold_network
-    from unweave.predict.trees import DecisionTree
 
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
 _HOMES: dict[str, str] = {

@@ -9,19 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from unweave.data.table import check_table
 from unweave.factorization.keywords import check_keywords
 
 
-class Predictor(BaseEstimator):
-    """An estimator that learns a target: classes, or amounts. It is a classifier where it has ``classes_``.
+def _gives_classes(model: Predictor) -> bool:
+    """Whether a model has probabilities: not if it is for amounts, by its task or by what it was fitted to."""
+    amounts = not model._is_classifier and (model.task == "numbers" or hasattr(model, "n_iter_"))
+    if amounts:
+        raise AttributeError(f"predict_proba is for classes: this {type(model).__name__} is for amounts")
+    return True
 
-    Subclasses write `fit`, and `_outputs(X)`: for each row the probability of each class, or the amounts.
-    """
 
-    classes_: NDArray
-    task: str = "classes"
+def dense_table(estimator, X, *, reset: bool) -> NDArray:
+    """Read X as an array of finite numbers, float32 or float64; a sparse table is refused with the remedy."""
+    values = check_table(estimator, X, None, reset=reset).values
+    if not isinstance(values, np.ndarray):
+        raise ValueError(f"{type(estimator).__name__} does not take sparse tables: pass X.toarray()")
+    return values
+
+
+class Saved(BaseEstimator):
+    """An estimator of this room: unknown arguments are answered in words, and it is saved to a file."""
 
     def __new__(cls, *args: Any, **keywords: Any):
         # Before __init__, which every class writes out for scikit-learn: the one place that all of them pass.
@@ -38,11 +50,27 @@ class Predictor(BaseEstimator):
         check_is_fitted(self)
         return save(self, path)
 
+
+class Predictor(Saved):
+    """An estimator that learns a target: classes, or amounts. It is a classifier where it has ``classes_``.
+
+    Subclasses write `fit`, and `_outputs(X)`: for each row the probability of each class, or the amounts.
+    """
+
+    classes_: NDArray
+    task: str = "classes"
+
     def predict(self, X) -> NDArray:
         """The class of each row of X, or its amount."""
         check_is_fitted(self)
         found = self._outputs(X)
         return self.classes_[found.argmax(axis=1)] if self._is_classifier else found
+
+    @available_if(_gives_classes)
+    def predict_proba(self, X) -> NDArray:
+        """The probability of each class, one column a class, in the order of ``classes_``."""
+        check_is_fitted(self)
+        return self._outputs(X)
 
     def score(self, X, y, sample_weight=None) -> float:
         """The share of rows whose class is right; for amounts R², the share of the variance of y that is predicted."""

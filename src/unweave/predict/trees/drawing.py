@@ -20,7 +20,8 @@ def places(nodes: TreeNodes) -> NDArray[np.float64]:
     """Where each node stands across the page: leaves side by side, every other node above the middle of its branches.
 
     >>> one = np.zeros((3, 1), dtype=int)
-    >>> nodes = TreeNodes(np.array([-1, 0, 0]), np.array([0, 0, 1]), np.array([0, -1, -1]), np.zeros(3), np.zeros(3), one)
+    >>> parent, branch, column = np.array([[-1, 0, 0], [0, 0, 1], [0, -1, -1]])
+    >>> nodes = TreeNodes(parent, branch, column, np.zeros(3), np.zeros(3), one)
     >>> places(nodes).tolist()
     [0.5, 0.0, 1.0]
     """

@@ -33,7 +33,14 @@ class Growth(Scheme):
     ending = "every leaf is of one class, or no column tells more"
 
     def __init__(
-        self, table: NDArray, layout: TreeColumns, y: NDArray, n_classes: int, by_ratio: bool, min_rows: int, min_leaf: int
+        self,
+        table: NDArray,
+        layout: TreeColumns,
+        y: NDArray,
+        n_classes: int,
+        by_ratio: bool,
+        min_rows: int,
+        min_leaf: int,
     ):
         self.table, self.layout, self.y, self.n_classes = table, layout, y, n_classes
         self.by_ratio, self.min_rows, self.min_leaf = by_ratio, min_rows, min_leaf

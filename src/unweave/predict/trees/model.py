@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.arguments import generator, number, whole
+from unweave.data.arguments import number, whole
 from unweave.data.named import NamedTable
 from unweave.data.table import refuse_blocks
 from unweave.factorization.run import Run, fitting
@@ -157,18 +157,11 @@ class DecisionTree(Predictor):
             tree = self._pruned(grown(state), table[held], target.values[held])
             self.tree_ = tree
             self.gains_ = dict(zip(names, scheme.gains().tolist(), strict=True))
-            told = np.bincount(
-                np.maximum(tree.column, 0), tree.gain * tree.counts.sum(axis=1), minlength=len(names)
-            )
+            told = np.bincount(np.maximum(tree.column, 0), tree.gain * tree.counts.sum(axis=1), minlength=len(names))
             self.feature_importances_ = told / told.sum() if told.sum() > 0 else told
             self.n_leaves_, self.depth_ = int(tree.is_leaf().sum()), int(tree.depth.max())
             run.close(float(self.history_.objective[-1]))
         return self
-
-    def predict_proba(self, X) -> NDArray[np.float64]:
-        """Shares of the classes among the rows of the fit that came to the same leaf; one column a class."""
-        check_is_fitted(self)
-        return self._outputs(X)
 
     def apply(self, X) -> NDArray[np.int64]:
         """The node of ``tree_`` at which each row ends."""
@@ -187,12 +180,13 @@ class DecisionTree(Predictor):
         return as_text(self.tree_, self.layout_, self.classes_) if hasattr(self, "tree_") else repr(self)
 
     def _outputs(self, X) -> NDArray[np.float64]:
+        """Shares of the classes among the rows of the fit that came to the same leaf."""
         counts = self.tree_.counts[self.apply(X)]
         return counts / counts.sum(axis=1, keepdims=True)
 
     def _columns(self, X, *, reset: bool) -> tuple[list[str], list[NDArray]]:
         """Names and columns of a table, after scikit-learn's checks of both."""
-        from sklearn.utils.validation import check_array, validate_data
+        from sklearn.utils.validation import validate_data
 
         refuse_blocks(self, X, new=not reset)
         if isinstance(X, NamedTable):

@@ -110,7 +110,12 @@ class TreeNodes:
         if not n or not shapes or np.shape(self.counts) != (n, n_classes):
             raise ValueError("the arrays of the tree do not fit together")
         whole = all(getattr(self, name).dtype.kind == "i" for name in ("parent", "branch", "column", "counts"))
-        if not whole or self.parent[0] != -1 or (self.parent[1:] >= np.arange(1, n)).any() or (self.parent[1:] < 0).any():
+        if (
+            not whole
+            or self.parent[0] != -1
+            or (self.parent[1:] >= np.arange(1, n)).any()
+            or (self.parent[1:] < 0).any()
+        ):
             raise ValueError("the parents of the tree make no tree")
         if (self.column >= len(layout.levels)).any() or (self.column < -1).any():
             raise ValueError("the tree splits by a column that is not there")
