@@ -89,7 +89,7 @@ def test_what_is_refused():
         RBFNetwork(task="numbers").fit(X, ["a", "b"] * 5)
     many = RBFNetwork(3).fit(X[:4], ["a", "b", "c", "d"])
     assert many.predict_proba(X[:4]).shape == (4, 4)
-    with pytest.raises(AttributeError, match="predict_proba is for classes"):
+    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
         RBFNetwork(3).fit(X, 0.5 * y + X[:, 0] / 7).predict_proba(X)
     with pytest.raises(ValueError, match="use 'kmeans'"):
         RBFNetwork(centers="all").fit(np.random.default_rng(0).normal(size=(10_001, 1)), np.arange(10_001) % 2)

@@ -84,7 +84,7 @@ def parity_network(d: int) -> ThresholdNetwork:
     Hajnal, Maass, Pudlák, Szegedy and Turán (1993), Threshold circuits of bounded depth.
     """
     d = whole(d, "d", 1)
-    k = np.arange(d + 1)
+    k = np.arange(d + 1, dtype=np.float64)
     names = [f"x{i}" for i in range(d)]
     sign = 2.0 * (k % 2) - 1.0
     return ThresholdNetwork(names, np.full((d + 1, d), -1.0), -0.5 - k, sign, 0.5 if d % 2 else -0.5)

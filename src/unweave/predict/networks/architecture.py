@@ -160,7 +160,8 @@ class Convolutions(Architecture):
     activation: str = "relu"
 
     def shapes(self):
-        found, into = {}, self.shape[0]
+        found: dict[str, tuple[int, ...]] = {}
+        into = self.shape[0]
         for i, out in enumerate(self.channels):
             found[f"weight_convolution{i}"] = (out, into, *self.kernel)
             found[f"bias_convolution{i}"] = (out,)

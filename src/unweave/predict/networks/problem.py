@@ -40,6 +40,8 @@ class Trained(Smooth):
         Of the numbers, float32 or float64.
     """
 
+    n_rows: int
+
     def __init__(
         self, torch: Any, architecture: Architecture, arrays: tuple[NDArray, ...], target: NDArray, loss: Callable,
         ridge: float = 0.0, dropout: float = 0.0, dtype: type = np.float32,

@@ -109,9 +109,8 @@ class RNN(Network):
         if reset:
             self.alphabet_ = "".join(sorted(set().union(*X))) if texts else None
         if texts != (self.alphabet_ is not None):
-            raise ValueError(
-                "the model was fitted to texts, and X is numbers, or the other way round: give the same kind"
-            )
+            fitted, given = ("numbers", "texts") if texts else ("texts", "numbers")
+            raise ValueError(f"the model was fitted to {fitted}, and X holds {given}: give the same kind")
         if texts:
             if not self.alphabet_:
                 raise ValueError("every text of X is empty: there is nothing to learn from")
