@@ -141,8 +141,7 @@ WITHOUT = """
 import sys, numpy as np
 from importlib.machinery import PathFinder
 
-class Without:
-    """Finds what PathFinder finds, but for torch."""
+class Without:  # finds what PathFinder finds, but for torch
     def find_spec(self, name, path=None, target=None):
         return None if name.split(".")[0] == "torch" else PathFinder.find_spec(name, path, target)
 
