@@ -14,10 +14,11 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser fresh-kernels test test-install test-cpu test-laws demo lint format bench fuzz test-oldest api docs clean
+.PHONY: help setup browser fresh-kernels test test-neural test-install test-cpu test-laws demo lint format bench fuzz test-oldest api docs clean
 
 help:
 	@echo "make test         set up .venv, compile the kernels, run every test and doctest"
+	@echo "make test-neural  install torch (tests/neural.txt) and run the tests of networks, which make test skips without"
 	@echo "make test-install a stranger's first hour: wheel, new environment, README, a dozen files through every verb"
 	@echo "make test-cpu     laws, kernels and linalg as on other processors (CPU=\"$(CPU)\")"
 	@echo "make test-laws    the laws with SEEDS=$(SEEDS) hypothesis seeds each and other draws of the rest (DRAW=$(DRAW))"
@@ -54,6 +55,14 @@ fresh-kernels:
 test: $(VENV)/.has-test browser fresh-kernels
 	$(PY) -m unweave.cli.main warmup
 	$(PYTEST) $(PY) -m pytest -n 2 --dist loadgroup
+
+# torch is large: only who works on networks, and the build, install it. The version is that of tests/neural.txt.
+$(VENV)/.has-torch: $(VENV)/.has-test tests/neural.txt
+	$(PY) $(PIP) --requirement tests/neural.txt
+	touch $@
+
+test-neural: $(VENV)/.has-torch fresh-kernels
+	UNWEAVE_NEED_TORCH=1 $(PYTEST) $(PY) -m pytest -n 2 --dist loadgroup tests/predict tests/test_sklearn.py -k "neural or MLP or CNN or RNN or Autoencoder or exercises"
 
 # Nothing but the package and what it asks for is there: what the tests' own environment has does not help.
 test-install: $(VENV)/.has-test

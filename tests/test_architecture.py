@@ -142,6 +142,21 @@ def test_heavy_packages_stay_in_their_rooms(path):
         assert rooms is None or room(path) in rooms, f"{name} may be imported in {sorted(rooms or [])} only"
 
 
+def _at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that run when a module is loaded: those outside functions."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield child
+            yield from _at_import(child)
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room(path) == "predict"], ids=str)
+def test_torch_is_loaded_when_a_fit_asks_for_it(path):
+    loaded = [node for node in _at_import(tree(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {getattr(node, "module", None) or node.names[0].name for node in loaded}
+    assert not [name for name in names if name.split(".")[0] == "torch"]
+
+
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_nothing_below_the_front_end_prints(path):
     calls = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]

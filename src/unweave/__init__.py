@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from unweave.judge import split_ratings
     from unweave.parallel import get_num_threads, set_num_threads
     from unweave.persist import load
+    from unweave.predict.networks import CNN, MLP, RNN, Autoencoder
+    from unweave.predict.radial import RBFNetwork
+    from unweave.predict.threshold import parity_network, threshold_network
+    from unweave.predict.trees import DecisionTree
     from unweave.scale.files import blocks
 
 __version__ = "0.1.0.dev0"

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ SMALL: Mapping[str, Any] = {
     "ridge": 0.5,
     "strength": 0.1,
 }
+
+# Packages that only some estimators need, and the extra that installs each.
+EXTRAS: Mapping[str, str] = {"torch": "neural"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class Entry:
     checked : mapping
         Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
         such tables.
+    target : {"", "classes", "numbers"}
+        What `fit` must be given beside the table; :func:`small_target` makes one. Predictors have laws of their own.
+    needs : str
+        The package without which it cannot be fitted, "" for none; :func:`lacking` says whether that is there.
     """
 
     home: str
@@ -59,6 +67,13 @@ class Entry:
     prepares: bool = False
     sequences: bool = False
     checked: Mapping[str, Any] = field(default_factory=dict)
+    target: str = ""
+    needs: str = ""
+
+    @property
+    def explains(self) -> bool:
+        """Whether it is a model of a table alone, to which the laws of models apply."""
+        return not (self.prepares or self.sequences or self.target or self.needs)
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
@@ -158,6 +173,12 @@ ESTIMATORS: dict[str, Entry] = {
     "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     # predict
+    "DecisionTree": Entry("unweave.predict", target="classes"),
+    "RBFNetwork": Entry("unweave.predict", target="classes", checked={"task": "classes"}),
+    "MLP": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
+    "CNN": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
+    "RNN": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
+    "Autoencoder": Entry("unweave.predict", needs="torch"),
 }
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
@@ -199,6 +220,8 @@ OTHERS: dict[str, str | None] = {
     "evaluate_analogies": "unweave.embed",
     "evaluate_similarity": "unweave.embed",
     # predict
+    "threshold_network": "unweave.predict",
+    "parity_network": "unweave.predict",
     "predict": None,
     "select": None,
     "judge": None,
@@ -252,6 +275,18 @@ def lazily(room: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], C
     return getattr_, lambda: sorted(homes)
 
 
+def lacking(name: str) -> str:
+    """Say that what an estimator needs is not installed, and which extra installs it; "" if nothing is lacking.
+
+    >>> lacking("PCA")
+    ''
+    """
+    package = ESTIMATORS[name].needs
+    if not package or find_spec(package) is not None:
+        return ""
+    return f"{name} needs {package}, which is not installed: pip install 'unweave[{EXTRAS[package]}]'"
+
+
 def takes(name: str) -> Mapping[str, inspect.Parameter]:
     """The parameters of an estimator's class."""
     return inspect.signature(find(name)).parameters
@@ -292,3 +327,17 @@ def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | lis
     if kind == "texts":
         return [" ".join(f"word{j}" for j in np.flatnonzero(row > 2)) or "none" for row in X]
     return np.rint(X) if kind == "counts" else X
+
+
+def small_target(name: str, rows: int = 20):
+    """What `fit` of a predictor is given beside :func:`small_table`: the group of each row as a word, or a number.
+
+    >>> small_target("DecisionTree", 1).tolist()
+    ['first', 'second', 'third']
+    """
+    import numpy as np
+
+    groups = np.repeat(np.arange(3), rows)
+    if ESTIMATORS[name].target == "numbers":
+        return groups + 0.25 * np.cos(np.arange(3 * rows))
+    return np.array(["first", "second", "third"])[groups]

@@ -18,7 +18,9 @@ _FEW = {"max_iter": 4, "random_state": 0, "ridge": 0.5}
 COUNTED = [
     name
     for name in ESTIMATORS
-    if name != "CP" and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
+    if name != "CP"
+    and not ESTIMATORS[name].needs
+    and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
 ]
 # Another number than three suits these too: fewer directions about a mean, more atoms, roles of the tails of groups.
 RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA", "ICA", "LinearAutoencoder"}

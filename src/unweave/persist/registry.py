@@ -26,6 +26,8 @@ _PARTS: dict[str, str] = {
     "unweave.embed.vectors": "Vectors",
     "unweave.explain.text.table": "TextTable",
     "unweave.group.soft.codes": "NearSimplex FreeCentres Centres Relaxed Shares",  # Centres: in files saved before
+    "unweave.predict.trees.nodes": "TreeNodes",
+    "unweave.predict.trees.columns": "TreeColumns",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from unweave.registry import lazily
 
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    # trees and networks
+    "DecisionTree": "trees",
+    "RBFNetwork": "radial",
+    "threshold_network": "threshold",
+    "parity_network": "threshold",
+    "MLP": "networks",
+    "CNN": "networks",
+    "RNN": "networks",
+    "Autoencoder": "networks",
+}
 
 __all__ = list(_HOMES)
 
