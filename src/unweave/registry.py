@@ -163,6 +163,9 @@ ESTIMATORS: dict[str, Entry] = {
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
     # predict
+    "KernelTable": Entry("unweave.predict", prepares=True),
+    "KernelFeatures": Entry("unweave.predict", prepares=True),
+    "KernelLogistic": Entry("unweave.predict", target="classes"),
     "DecisionTree": Entry("unweave.predict", target="classes"),
     "RBFNetwork": Entry("unweave.predict", target="classes", checked={"task": "classes"}),
     "MLP": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
