@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from unweave.registry import lazily
-
-if TYPE_CHECKING:
-    from unweave.predict.kernels.base import check_psd
-    from unweave.predict.kernels.strings import Spectrum, Substrings, WeightedDegree
-    from unweave.predict.kernels.subsequences import Subsequences
-    from unweave.predict.kernels.transformers import KernelFeatures, KernelTable
-    from unweave.predict.kernels.trees import Trees
-    from unweave.predict.kernels.vectors import Gaussian, Linear, Polynomial
-    from unweave.predict.machines.logistic import KernelLogistic
-    from unweave.predict.networks import CNN, MLP, RNN, Autoencoder
-    from unweave.predict.radial import RBFNetwork
-    from unweave.predict.threshold import parity_network, threshold_network
-    from unweave.predict.trees import DecisionTree
 
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
 _HOMES: dict[str, str] = {

@@ -14,9 +14,7 @@ _HOMES = {
     **dict.fromkeys(("Substrings", "Spectrum", "WeightedDegree"), "strings"),
     "Subsequences": "subsequences",
     "Trees": "trees",
-    **dict.fromkeys(
-        ("Sum", "Product", "PolynomialOf", "Exponential", "Normalised", "Mapped", "Function"), "algebra"
-    ),
+    **dict.fromkeys(("Sum", "Product", "PolynomialOf", "Exponential", "Normalised", "Mapped", "Function"), "algebra"),
     "as_kernel": "choice",
     **dict.fromkeys(("KernelTable", "KernelFeatures"), "transformers"),
 }

@@ -48,7 +48,8 @@ class Semidefinite(NamedTuple):
 
     def __str__(self) -> str:
         if self.holds:
-            return f"positive semidefinite: the smallest eigenvalue is {self.eigenvalue:.3g}, the largest {self.largest:.3g}"
+            told = f"the smallest eigenvalue is {self.eigenvalue:.3g}, the largest {self.largest:.3g}"
+            return f"positive semidefinite: {told}"
         return (
             f"not positive semidefinite: the smallest eigenvalue is {self.eigenvalue:.3g}, "
             f"{abs(self.eigenvalue) / max(self.largest, 1e-300):.2g} of the largest, {self.largest:.3g}"
@@ -180,7 +181,7 @@ class Kernel(BaseEstimator, ABC):
     # -- manners -------------------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.get_params(deep=False) == other.get_params(deep=False)  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.get_params(deep=False) == other.get_params(deep=False)
 
     __hash__ = None  # type: ignore[assignment]  # parameters may be set
 

@@ -29,7 +29,9 @@ def read_texts(X: Any, name: str = "X") -> list[str]:
     texts = [str(x) if isinstance(x, str) else x for x in X]
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            raise ValueError(f"{name} must be a list of strings, but {name}[{i}] is {text!r:.40}: fill it or leave it out")
+            raise ValueError(
+                f"{name} must be a list of strings, but {name}[{i}] is {text!r:.40}: fill it or leave it out"
+            )
     return texts
 
 
@@ -42,13 +44,13 @@ def letters_of(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def substring_counts(texts: Sequence[str], shortest: int, longest: int) -> sp.csr_array:
-    """How often each substring of `shortest` to `longest` letters is in each string: a column for each that there is.
+    """How often each substring of `shortest` to `longest` letters is in each string, a column each; some columns may be empty.
 
     A substring of l letters gets its number from that of its first l − 1 and its last letter; numbers that grow beyond
     what there is are dealt anew. Takes about 40 bytes a letter.
 
-    >>> substring_counts(["abab", ""], 2, 2).toarray().astype(int).tolist()
-    [[2, 1], [0, 0]]
+    >>> substring_counts(["abab", ""], 2, 2).toarray().astype(int).tolist()  # aa, ab, ba, bb
+    [[0, 2, 1, 0], [0, 0, 0, 0]]
     """
     letters, ends, size = letters_of(texts)
     lengths = np.diff(ends, prepend=0)
@@ -154,7 +156,7 @@ class Spectrum(Substrings):
 
 
 class Counted(Pairs):
-    """Blocks of the products of features that are few a thing: as sparse tables, or dense where they have few columns."""
+    """Blocks of products of features of which a thing has few: of sparse tables, or dense ones of few columns."""
 
     def __init__(self, features: sp.csr_array, n: int, same: bool):
         columns, each = features.shape[1], features.nnz / max(1, features.shape[0])
@@ -238,7 +240,7 @@ class _Aligned(Pairs):
 
 
 def _column_sums(met: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many are true in each column: bytes are added up as bytes, which is quick, as long as they cannot overflow."""
+    """How many are true in each column: added up as bytes, which is quick, as long as they cannot overflow."""
     total = np.zeros(met.shape[1], dtype=np.int64)
     for start in range(0, len(met), 255):
         total += np.add.reduce(met[start : start + 255].view(np.uint8), axis=0, dtype=np.uint8)

@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from unweave.data.arguments import generator, whole
+from unweave.data.arguments import generator, row_weights, whole
 from unweave.data.storage import as_dense, is_finite, product, typed
 from unweave.data.table import check_table
 from unweave.parallel import chunks, single_blas
 from unweave.predict.kernels.base import Kernel
 from unweave.predict.kernels.choice import as_kernel
 from unweave.predict.kernels.landmarks import landmarks_of, nystrom_map, take
+
+
+def count(items: Any) -> int:
+    """How many things there are in a list or a table."""
+    return len(items) if isinstance(items, list) else int(items.shape[0])
 
 
 def known_things(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Any:
@@ -30,11 +34,12 @@ def known_things(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Any:
     return found
 
 
-def fitted_kernel(estimator: Any, X: Any, weights: NDArray | None = None) -> tuple[Kernel, Any]:
+def fitted_kernel(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Kernel, Any]:
     """The kernel that `estimator.kernel` means for X, and X as it was read."""
     kernel = as_kernel(estimator.kernel)
     items = known_things(estimator, kernel, X, reset=True)
     if isinstance(estimator.kernel, str) and kernel.takes == "vectors":
+        weights = row_weights(sample_weight, items.shape[0])
         each = np.ones(items.shape[0]) if weights is None else weights
         total = float(each.sum()) * items.shape[1]
         mean = float((each @ items).sum()) / total
@@ -77,8 +82,8 @@ class KernelTable(KernelTransformer):
     Parameters
     ----------
     kernel : str, kernel or function of two tables, default="gaussian"
-        A name ("linear", "polynomial", "gaussian", "substrings", "spectrum", "weighted-degree", "subsequences", "trees")
-        or an object of :mod:`unweave.predict`. "gaussian" takes γ = 1 / (columns · variance of X).
+        A name ("linear", "polynomial", "gaussian", "substrings", "spectrum", "weighted-degree", "subsequences" or
+        "trees") or an object of :mod:`unweave.predict`. "gaussian" takes γ = 1 / (columns · variance of X).
     normalised : bool, default=False
         Divide by the lengths of both, so that everything has the inner product 1 with itself.
 
@@ -107,7 +112,7 @@ class KernelTable(KernelTransformer):
         """Keep the training things."""
         kernel, items = fitted_kernel(self, X)
         self.kernel_ = kernel.normalised() if self.normalised else kernel
-        self.rows_, self._n_features_out = items, len(items) if isinstance(items, list) else items.shape[0]
+        self.rows_, self._n_features_out = items, count(items)
         return self
 
     def transform(self, X):
@@ -210,7 +215,12 @@ class KernelFeatures(KernelTransformer):
     def _check_loaded(self, looked_at: bool) -> None:
         """Raise ValueError unless what was read from a file fits together."""
         P = self.projection_
-        if not isinstance(P, np.ndarray) or P.ndim != 2 or P.dtype != np.float64 or not isinstance(self.kernel_, Kernel):
+        if (
+            not isinstance(P, np.ndarray)
+            or P.ndim != 2
+            or P.dtype != np.float64
+            or not isinstance(self.kernel_, Kernel)
+        ):
             raise ValueError("projection_ is no table of numbers")
         if looked_at and not np.isfinite(P).all():
             raise ValueError("projection_ must be finite")

@@ -28,7 +28,9 @@ class _Products(Pairs):
 
     def __init__(self, A, B, change):
         if A.shape[1] != B.shape[1]:
-            raise ValueError(f"A has {A.shape[1]} columns and B has {B.shape[1]}: a kernel compares rows alike in length")
+            raise ValueError(
+                f"A has {A.shape[1]} columns and B has {B.shape[1]}: a kernel compares rows alike in length"
+            )
         self.A, self.B, self.change, self.shape = A, B, change, (A.shape[0], B.shape[0])
 
     def rows(self, start, stop, width):
@@ -53,7 +55,7 @@ class Linear(Kernel):
 
 
 class Polynomial(Kernel):
-    """k(x, x') = (scale·⟨x, x'⟩ + offset)^degree: all monomials up to that degree as features, at the cost of one product.
+    """k(x, x') = (scale·⟨x, x'⟩ + offset)^degree: all monomials up to that degree, at the cost of one product.
 
     With offset 0 they are those of exactly that degree. Of two columns there are 2³ = 8 ordered monomials of degree
     three, 4 of them distinct.
@@ -132,8 +134,10 @@ class Gaussian(Kernel):
 
     Examples
     --------
-    >>> Gaussian(sigma=2.0)([[0.0]], [[2.0]]).round(4).tolist(), Gaussian(gamma=0.125)([[0.0]], [[2.0]]).round(4).tolist()
-    ([[0.6065]], [[0.6065]])
+    >>> Gaussian(sigma=2.0)([[0.0]], [[2.0]]).round(4).tolist()
+    [[0.6065]]
+    >>> Gaussian(gamma=0.125)([[0.0]], [[2.0]]).round(4).tolist()
+    [[0.6065]]
     """
 
     _name_in_files = "GaussianKernel"  # a part of TableImputer has the other
@@ -162,5 +166,5 @@ class Gaussian(Kernel):
         return np.ones(A.shape[0])
 
     def frequencies(self, n: int, columns: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw `n` frequencies whose waves average to the kernel: its Fourier transform is a Gaussian, too (Bochner)."""
+        """Draw `n` frequencies whose waves average to the kernel: its Fourier transform is a Gaussian, too."""
         return np.sqrt(2 * self.rate) * rng.standard_normal((columns, n))

@@ -16,7 +16,7 @@ from unweave.linalg.products import matmul
 from unweave.parallel import chunks, single_blas
 from unweave.predict.kernels.base import Kernel, check_psd
 from unweave.predict.kernels.landmarks import far_landmarks, landmarks_of, nystrom_map, take
-from unweave.predict.kernels.transformers import fitted_kernel, known_things
+from unweave.predict.kernels.transformers import count, fitted_kernel, known_things
 from unweave.predict.kernels.vectors import Linear
 from unweave.predict.machines.losses import ManyClasses, Shares, TwoClasses
 from unweave.predict.machines.newton import KernelNewton, OfFeatures, Products, WholeTable
@@ -27,14 +27,15 @@ from unweave.solve.plan import Plan
 
 MOST_ROWS = 20_000  # whose table of all pairs is kept (3.2 GB)
 _LANDMARKS = 1000  # beyond that
-# Rows from which conjugate gradients are preconditioned, and the columns for it: set on drawn blobs of 2000 to 5000 rows
+# Rows from which conjugate gradients are preconditioned, and rows for each column of that: set on drawn classes of
+# 3000 and 5000 rows with 20 columns
 _PRECONDITIONED, _SHARE = 1000, 16
 _BLOCK = 4096  # rows that are predicted together
 _HEAVY = 1e-3  # of the largest weight: rows above it support the decision
 
 
 class KernelLogistic(ClassifierMixin, Predictor):
-    """Shares of classes by logistic regression in the feature space of a kernel: probabilities where an SVM has margins.
+    """Shares of classes by logistic regression on a kernel: probabilities where an SVM has margins.
 
     Minimises Σᵢ wᵢ ℓ(tᵢ, f(xᵢ) + b) + ½·ridge·‖f‖² over the functions f of the kernel's space: for two classes ℓ is
     log(1 + exp(−y·f)) with y = ±1, for more the cross-entropy of softmax with one function each, and targets t may be
@@ -47,8 +48,8 @@ class KernelLogistic(ClassifierMixin, Predictor):
     Parameters
     ----------
     kernel : str, kernel, "precomputed" or function of two tables, default="gaussian"
-        A name or an object of :mod:`unweave.predict`; "gaussian" takes γ = 1 / (columns · variance of X). "precomputed":
-        X is the table of inner products (in `predict`: of new rows with the training rows).
+        A name or an object of :mod:`unweave.predict`; "gaussian" takes γ = 1 / (columns · variance of X).
+        "precomputed": X is the table of inner products (in `predict`: of new rows with the training rows).
     ridge : float, default=1.0
     fit_intercept : bool, default=True
         b, which the ridge does not touch.
@@ -133,14 +134,14 @@ class KernelLogistic(ClassifierMixin, Predictor):
             raise ValueError("ridge must be above 0: without it classes that can be told apart have no best function")
         with fitting(self):
             kernel, items = self._read(X, sample_weight)
-            n = len(items) if isinstance(items, list) else items.shape[0]
+            n = count(items)
             weights = row_weights(sample_weight, n)
             weights = np.ones(n) if weights is None else weights
             self.classes_, targets = _targets(self, y, n)
             loss = _loss(targets, weights, self.classes_)
             run = Run(self, items if isinstance(items, np.ndarray) else None, targets, weights)
             products, why = self._products(kernel, items, n, run.rng)
-            scheme = KernelNewton(products, loss, ridge, bool(self.fit_intercept), run.loop.tol)
+            scheme = KernelNewton(products, loss, ridge, bool(self.fit_intercept), number(self.tol, "tol"))
             state = run.through(scheme, self._plan(kernel, n, ridge, why))
             self._publish(kernel, items, products, state)
             value, scale = state["value"], float(np.log(max(2, len(self.classes_))) * weights.sum())
@@ -151,9 +152,7 @@ class KernelLogistic(ClassifierMixin, Predictor):
     def _read(self, X, sample_weight) -> tuple[Kernel | None, Any]:
         """The kernel and what it compares; None and the table itself where that is given."""
         if not self._is_table:
-            weights = None if sample_weight is None else np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
-            fits = weights is None or weights.ndim == 1 and len(weights) == (X.shape[0] if hasattr(X, "shape") else len(X))
-            return fitted_kernel(self, X, weights if fits else None)
+            return fitted_kernel(self, X, sample_weight)
         K = np.asarray(known_things(self, Linear(), X, reset=True))
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"kernel='precomputed' needs a square table of inner products, got the shape {K.shape}")
@@ -178,14 +177,18 @@ class KernelLogistic(ClassifierMixin, Predictor):
             self._landmark_rows = landmarks_of(kernel, items, most, rng)
             self.rows_ = take(items, self._landmark_rows)
             self._map = nystrom_map(kernel, self.rows_)
-            return OfFeatures(kernel.table(items, self.rows_) @ self._map), f"{len(self._landmark_rows)} landmarks stand for {n} rows"
+            return OfFeatures(
+                kernel.table(items, self.rows_) @ self._map
+            ), f"{len(self._landmark_rows)} landmarks stand for {n} rows"
         K = items if kernel is None else kernel.table(items, items)
         factors = None
         if n >= _PRECONDITIONED:
             factors = far_landmarks(lambda rows: K[:, rows], np.diag(K).copy(), n // _SHARE, rng)[1]
         elif kernel is not None and not (told := check_psd(K)).holds:
             raise ValueError(f"the table of {kernel} is {told}: use another kernel, or landmarks of one that is")
-        return WholeTable(np.ascontiguousarray(K), factors), f"the table of all pairs of {n} rows is kept"
+        return WholeTable(
+            np.ascontiguousarray(K), factors, float(self.ridge)
+        ), f"the table of all pairs of {n} rows is kept"
 
     def _plan(self, kernel: Kernel | None, n: int, ridge: float, why: str) -> Plan:
         name = "given" if kernel is None else kernel.name
@@ -212,7 +215,7 @@ class KernelLogistic(ClassifierMixin, Predictor):
         check_is_fitted(self)
         items = known_things(self, Linear() if self.kernel_ is None else self.kernel_, X, reset=False)
         with single_blas():
-            n = len(items) if isinstance(items, list) else items.shape[0]
+            n = count(items)
             parts = [self._table(items[start:stop]) @ self.dual_coef_ for start, stop in chunks(n, _BLOCK)]
         return np.concatenate(parts) + self.intercept_
 
@@ -240,7 +243,7 @@ class KernelLogistic(ClassifierMixin, Predictor):
         sound = isinstance(A, np.ndarray) and A.dtype == np.float64 and np.shape(A)[1:] == (width,)
         if not sound or np.shape(b) != (width,) or not (self.kernel_ is None or isinstance(self.kernel_, Kernel)):
             raise ValueError("the weights of rows do not fit the classes")
-        if self.kernel_ is not None and (len(self.rows_) if isinstance(self.rows_, list) else self.rows_.shape[0]) != len(A):
+        if self.kernel_ is not None and count(self.rows_) != len(A):
             raise ValueError("the weights do not fit the rows")
         if looked_at and not (is_finite(A) and np.isfinite(b).all()):
             raise ValueError("the weights must be finite")
@@ -255,7 +258,8 @@ class KernelLogistic(ClassifierMixin, Predictor):
 
 def _targets(estimator, y: Any, n: int) -> tuple[NDArray, NDArray[np.float64]]:
     """The classes, and the share of each in each row: classes in one column, or shares in a column each."""
-    if np.ndim(y) < 2 or np.shape(y)[1] == 1:
+    y = y if y is None else np.asarray(y)
+    if y is None or y.ndim < 2 or y.shape[1] == 1:
         codes, classes = read_target(estimator, y, n, "classes", several=False)
         assert classes is not None
         return classes, np.eye(len(classes))[codes]
@@ -277,8 +281,12 @@ def _loss(targets: NDArray, weights: NDArray, classes: NDArray) -> Shares:
     if len(targets):
         lost = np.flatnonzero(~(weights @ targets > 0))
         if len(classes) < 2 or len(lost):
-            about = f"only the class {classes[0]!r}" if len(classes) < 2 else f"nothing of the class {classes[lost[0]]!r}"
-            raise ValueError(f"y holds {about} (in rows that weigh something): KernelLogistic needs at least two classes")
+            if len(classes) < 2:
+                raise ValueError(f"y holds 1 class only ({classes[0]}): KernelLogistic needs rows of at least two")
+            raise ValueError(
+                f"y holds nothing of the class {classes[lost[0]]} in rows that weigh something: leave the class out, "
+                "or give its rows weight"
+            )
     if len(classes) == 2:
         return TwoClasses(targets[:, 1:], weights)
     return ManyClasses(targets, weights)

@@ -1,7 +1,7 @@
 """Newton's method for kernel logistic regression, in functions rather than in weights of rows.
 
-Minimised is P(f, b) = Σ wᵢ ℓ(tᵢ, f(xᵢ) + b) + ½ρ‖f‖² over functions f = Σ αᵢ k(xᵢ, ·). The gradient at f has the weights
-g = ρα − R with R = w(t − q), and the curvature is ρ + W·K, W = B·Bᵀ by rows. So the step is, by Woodbury,
+Minimised is P(f, b) = Σ wᵢ ℓ(tᵢ, f(xᵢ) + b) + ½ρ‖f‖² over functions f = Σ αᵢ k(xᵢ, ·). The gradient at f has the
+weights g = ρα − R with R = w(t − q), and the curvature is ρ + W·K, W = B·Bᵀ by rows. So the step is, by Woodbury,
 
     d = (−g − B·v) / ρ,     (ρI + BᵀKB) v = BᵀK(−g),
 
@@ -26,10 +26,11 @@ from unweave.predict.machines.losses import Shares
 from unweave.solve.iterate import Loop
 from unweave.solve.scheme import Scheme, State
 
-_MOST_INNER = 500
+_MOST_INNER = 2000
 _HALVINGS = 30
 _ENOUGH = 1e-4  # of the fall that the slope promises (Armijo)
-_EPS = float(np.finfo(np.float64).eps)
+_EPS, _EPS_SHORT = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
+_COARSE = 1e-2  # of the ridge that products in single precision may be off by
 
 
 class Products(ABC):
@@ -48,11 +49,13 @@ class Products(ABC):
 
 
 class WholeTable(Products):
-    """All inner products, and a copy in single precision where reading them is what takes the time."""
+    """All inner products; with factors, a copy in single precision where the ridge is above its rounding."""
 
-    def __init__(self, K: NDArray[np.float64], factors: NDArray[np.float64] | None):
-        self.K, self.factors, self.shape = K, factors, K.shape  # type: ignore[assignment]
-        self._short = K.astype(np.float32) if factors is not None else None
+    def __init__(self, K: NDArray[np.float64], factors: NDArray[np.float64] | None, ridge: float):
+        self.K, self.factors, self.shape = K, factors, (len(K), len(K))
+        self._short = None
+        if factors is not None and np.linalg.norm(matmul(factors.T, factors), 2) * _EPS_SHORT < _COARSE * ridge:
+            self._short = K.astype(np.float32)
 
     def times(self, V):
         return matmul(self.K, np.ascontiguousarray(V))
@@ -85,8 +88,8 @@ class KernelNewton(Scheme):
         return replace(loop, tol=None if loop.tol else 0.0)
 
     def begin(self, rng=None) -> State:
-        alpha = np.zeros(self.loss.targets.shape)
-        b = self._best_intercept(alpha, np.zeros(alpha.shape[1]))
+        alpha = np.zeros_like(self.loss.targets)
+        b = self._best_intercept(alpha, np.zeros(self.loss.targets.shape[1]))
         value = self.loss.value(alpha + b)
         return {"alpha": alpha, "f": alpha, "b": b, "value": value, "bound": -np.inf, "still": False}
 
@@ -106,7 +109,7 @@ class KernelNewton(Scheme):
         downhill, lifted = R - rho * alpha, KR - rho * f
         share = min(0.1, np.sqrt(max(state["value"] - bound, 0.0) / max(abs(state["value"]), 1e-300)))
         root = _Curvature(loss, q, self.intercept)
-        v = self._solve(root, root.lift(lifted), share)
+        v = self._solve(root, root.lift(lifted), float((downhill * lifted).sum()), share)
         way = (downhill - root(v)) / rho
         along = self.products.times(way)
         slope = -float((downhill * along).sum())
@@ -157,25 +160,26 @@ class KernelNewton(Scheme):
                 return b
         return b
 
-    def _solve(self, root: _Curvature, right: NDArray, share: float) -> NDArray:
-        """Solve (ρI + BᵀKB) v = right by preconditioned conjugate gradients, to that share of the residual.
+    def _solve(self, root: _Curvature, right: NDArray, square: float, share: float) -> NDArray:
+        """Solve (ρI + BᵀKB) v = right by preconditioned conjugate gradients, as far as the step needs it.
 
-        It is a part of one step, and ends by itself.
+        What the step loses against Newton's is at most ‖r‖² / (2ρ²), r the residual, and Newton's gains half of
+        (⟨g, Kg⟩ − ⟨right, v⟩) / ρ: it ends where the first is a `share` of the second, squared. `square` is ⟨g, Kg⟩.
+        This is a part of one step, and ends by itself.
         """
         guess = _Woodbury(self.products.factors, root, self.ridge)
         v, r = np.zeros_like(right), right
         z = guess(r)
-        p, size = z, float((r * z).sum())
-        first = size
+        p, size, explained = z, float((r * z).sum()), 0.0
         for _ in range(_MOST_INNER):
-            if not size > share * share * first:
+            if float(np.square(r).sum()) <= share * share * self.ridge * (square - explained) or not size > 0:
                 break
             Ap = self.ridge * p + root.lift(self.products.roughly_times(root(p)))
             curve = float((p * Ap).sum())
             if not curve > 0:
                 break
             step = size / curve
-            v, r = v + step * p, r - step * Ap
+            v, r, explained = v + step * p, r - step * Ap, explained + step * size
             z = guess(r)
             new = float((r * z).sum())
             p, size = z + (new / size) * p, new
