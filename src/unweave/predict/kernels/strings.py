@@ -44,7 +44,7 @@ def letters_of(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def substring_counts(texts: Sequence[str], shortest: int, longest: int) -> sp.csr_array:
-    """How often each substring of `shortest` to `longest` letters is in each string, a column each; some columns may be empty.
+    """How often each substring of `shortest` to `longest` letters is in each string; some columns may be empty.
 
     A substring of l letters gets its number from that of its first l − 1 and its last letter; numbers that grow beyond
     what there is are dealt anew. Takes about 40 bytes a letter.
