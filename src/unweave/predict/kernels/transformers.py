@@ -112,7 +112,8 @@ class KernelTable(KernelTransformer):
         """Keep the training things."""
         kernel, items = fitted_kernel(self, X)
         self.kernel_ = kernel.normalised() if self.normalised else kernel
-        self.rows_, self._n_features_out = items, count(items)
+        # a copy: the user may change theirs
+        self.rows_, self._n_features_out = take(items, np.arange(count(items))), count(items)
         return self
 
     def transform(self, X):
