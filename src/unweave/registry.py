@@ -173,6 +173,9 @@ ESTIMATORS: dict[str, Entry] = {
     "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
     # predict
+    "KernelTable": Entry("unweave.predict", prepares=True),
+    "KernelFeatures": Entry("unweave.predict", prepares=True),
+    "KernelLogistic": Entry("unweave.predict", target="classes"),
     "DecisionTree": Entry("unweave.predict", target="classes"),
     "RBFNetwork": Entry("unweave.predict", target="classes", checked={"task": "classes"}),
     "MLP": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),

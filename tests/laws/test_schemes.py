@@ -178,6 +178,11 @@ MORE = {
     "roles under limits": (lambda: unweave.RoleMiner(max_permissions_per_role=2, max_iter=5), lambda: half(20, 12), {}),
     "roles of a core": (lambda: unweave.RoleMiner(), lambda: half(12, 10), {}),
     "roles of a rich core": (lambda: unweave.RoleMiner(max_iter=2), lambda: half(40, 30), {}),
+    "classes on a kernel": (
+        lambda: unweave.KernelLogistic(tol=1e-12),
+        lambda: far(60),
+        {"y": np.arange(60) // 7 % 3},
+    ),
     "how many": (lambda: Choosing(), lambda: far(60), {}),
     "which model": (lambda: Comparing(), lambda: far(60), {}),
 }

@@ -28,6 +28,11 @@ _PARTS: dict[str, str] = {
     "unweave.group.soft.codes": "NearSimplex FreeCentres Centres Relaxed Shares",  # Centres: in files saved before
     "unweave.predict.trees.nodes": "TreeNodes",
     "unweave.predict.trees.columns": "TreeColumns",
+    "unweave.predict.kernels.vectors": "Linear Polynomial",
+    "unweave.predict.kernels.strings": "Substrings Spectrum WeightedDegree",
+    "unweave.predict.kernels.subsequences": "Subsequences",
+    "unweave.predict.kernels.trees": "Trees",
+    "unweave.predict.kernels.algebra": "Sum Product PolynomialOf Exponential Normalised",
     "unweave.solve.problem": "Problem",
     "unweave.solve.plan": "Plan",
     "unweave.solve.history": "History",
@@ -41,6 +46,8 @@ _PARTS: dict[str, str] = {
 CLASSES: dict[str, tuple[str, str]] = {
     name: (module, name) for module, names in _PARTS.items() for name in names.split()
 }
+# A class whose own name another one has already says in `_name_in_files` what files call it.
+CLASSES["GaussianKernel"] = ("unweave.predict.kernels.vectors", "Gaussian")
 
 
 class UnknownClassError(ValueError):
@@ -80,7 +87,7 @@ def part_name(kind: type) -> str | None:
     >>> part_name(Huber), part_name(set)
     ('Huber', None)
     """
-    name = kind.__name__
+    name = getattr(kind, "_name_in_files", kind.__name__)
     return name if (name in CLASSES or name in _registered()) and find_part(name) is kind else None
 
 

@@ -6,6 +6,19 @@ from unweave.registry import lazily
 
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
 _HOMES: dict[str, str] = {
+    # kernels and kernel machines
+    "Linear": "kernels",
+    "Polynomial": "kernels",
+    "Gaussian": "kernels",
+    "Substrings": "kernels",
+    "Subsequences": "kernels",
+    "Spectrum": "kernels",
+    "WeightedDegree": "kernels",
+    "Trees": "kernels",
+    "check_psd": "kernels",
+    "KernelTable": "kernels",
+    "KernelFeatures": "kernels",
+    "KernelLogistic": "machines",
     # trees and networks
     "DecisionTree": "trees",
     "RBFNetwork": "radial",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -34,6 +36,16 @@ def gaussian_table(rows: NDArray, X: NDArray, gamma: float) -> NDArray[np.float6
     from scipy.spatial.distance import cdist
 
     return np.exp(-gamma * cdist(X.astype(np.float64), rows.astype(np.float64), "sqeuclidean"))
+
+
+def asked_table(affinity: Callable, rows: NDArray, X: NDArray) -> NDArray[np.float64]:
+    """Ask a function for the affinities of each row of X to each of `rows`."""
+    W = np.asarray(affinity(X, rows), dtype=np.float64)
+    if W.shape != (len(X), len(rows)):
+        raise ValueError(f"affinity must give a table of the shape {(len(X), len(rows))}, got {W.shape}")
+    if not np.isfinite(W).all() or (W < 0).any():
+        raise ValueError("affinity must give numbers that are finite and not negative: use a Gaussian kernel, say")
+    return W
 
 
 def given_table(X, n: int | None) -> NDArray | sp.csr_array:

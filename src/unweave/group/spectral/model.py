@@ -29,6 +29,7 @@ from unweave.group.kmeans.labels import one_hot
 from unweave.group.kmeans.passes import assign
 from unweave.group.spectral.graph import (
     MOST_ROWS,
+    asked_table,
     for_copies,
     gaussian_table,
     given_table,
@@ -48,6 +49,7 @@ AFFINITIES = {
     "rbf": "lower gamma or raise n_clusters",
     "precomputed": "raise n_clusters",
 }
+_ASKED = "raise n_clusters, or take a kernel that reaches farther"
 
 
 class SpectralClustering(Model, ClusterMixin, BaseEstimator):
@@ -69,9 +71,10 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=8
         "auto" takes the number that :class:`unweave.select.Groups` finds, kept as ``choice_``.
-    affinity : {"nearest", "rbf", "precomputed"}, default="nearest"
+    affinity : {"nearest", "rbf", "precomputed"} or function of two tables, default="nearest"
         1 for the `n_neighbors` nearest rows and ½ if only one of two counts the other; exp(−gamma ‖x − y‖²) (at most
-        16 384 rows); or X is the table W itself, square and symmetric.
+        16 384 rows); or X is the table W itself, square and symmetric. A function (a kernel of :mod:`unweave.predict`)
+        gives the table of two, without negative numbers.
     n_neighbors : int, default=10
         Each row counts as one of its own neighbours; rows that are equal count as one.
     gamma : float or "scale", default="scale"
@@ -146,8 +149,11 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
         client : None
             This model works on all rows in one place, and cannot use a cluster.
         """
-        if not isinstance(self.affinity, str) or self.affinity not in AFFINITIES:
-            raise ValueError(f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}")
+        if not callable(self.affinity) and (not isinstance(self.affinity, str) or self.affinity not in AFFINITIES):
+            raise ValueError(
+                f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}, or a function of two "
+                "tables"
+            )
         need_place(self.checkpoint, "the checkpoint")  # before the eigenvectors, which may take long
         with fitting(self, client):
             W, nodes = self._graph(X)
@@ -179,10 +185,10 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
         need_spread(X, np.float64)
         whole(self.n_neighbors, "n_neighbors", 1)
         self._gamma = self._scale(X)
-        if self.affinity == "rbf" and len(X) > MOST_ROWS:
+        if self.affinity != "nearest" and len(X) > MOST_ROWS:
             raise ValueError(
-                f"affinity='rbf' keeps all affinities of {len(X)} rows, and {MOST_ROWS} is the limit (2 GiB): use "
-                "affinity='nearest'"
+                f"affinity={self.affinity!r} keeps all affinities of {len(X)} rows, and {MOST_ROWS} is the limit (2 "
+                "GiB): use affinity='nearest'"
             )
         self._first, nodes, self._copies = distinct_rows(X)
         W = self._affinities(X[self._first])
@@ -197,6 +203,8 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
         rows = self._rows[self._first]
         if self.affinity == "nearest":
             return neighbour_table(rows, X, self.n_neighbors)
+        if callable(self.affinity):
+            return asked_table(self.affinity, rows, X)
         return gaussian_table(rows, X, self._gamma)
 
     def _scale(self, X: NDArray) -> float:
@@ -232,15 +240,16 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
 
     def _tell(self, W, k: int, parts: int) -> None:
         """Publish plan, codes, the normalised cut and its bound."""
+        name = self.affinity if isinstance(self.affinity, str) else "given"
         why = f"the graph has {parts} part{'s' if parts > 1 else ''} that hang together"
         if parts > k > 1:
             warn_user(
                 f"the graph falls into {parts} parts, more than n_clusters={k}: small parts share a cluster; "
-                f"{AFFINITIES[self.affinity]}",
+                f"{AFFINITIES.get(name, _ASKED)}",
                 ConvergenceWarning,
             )
         told = f"graph of {len(self.labels_)} rows into {k}"
-        self.plan_ = Plan(told, "eigenvectors, then k-means", "", "", self.affinity, [why])
+        self.plan_ = Plan(told, "eigenvectors, then k-means", "", "", name, [why])
         found = self.n_clusters_
         self.codes_ = one_hot(self.labels_, found, np.float64)
         self.objective_ = normalised_cut(W, self.labels_[self._first], found)
