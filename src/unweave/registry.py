@@ -47,6 +47,8 @@ class Entry:
     checked : mapping
         Parameters with which scikit-learn's checks are run, whose tables hold any numbers, where the default refuses
         such tables.
+    target : {"", "classes", "numbers"}
+        What `fit` must be given beside the table; :func:`small_target` makes one. Predictors have laws of their own.
     """
 
     home: str
@@ -55,6 +57,12 @@ class Entry:
     warm: tuple[tuple[Mapping[str, Any], str], ...] = ()
     prepares: bool = False
     checked: Mapping[str, Any] = field(default_factory=dict)
+    target: str = ""
+
+    @property
+    def explains(self) -> bool:
+        """Whether it is a model of a table alone, to which the laws of models apply."""
+        return not (self.prepares or self.target)
 
 
 _TWO: Mapping[str, Any] = {"n_components": 2}
@@ -148,6 +156,8 @@ ESTIMATORS: dict[str, Entry] = {
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
     # predict
+    "RepresentationClassifier": Entry("unweave.predict", target="classes"),
+    "RepresentationRegressor": Entry("unweave.predict", target="numbers"),
 }
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
@@ -184,6 +194,10 @@ OTHERS: dict[str, str | None] = {
     "get_num_threads": "unweave.parallel",
     # embed
     # predict
+    "bias_variance": "unweave.predict",
+    "calibration": "unweave.predict",
+    "confusion": "unweave.predict",
+    "learning_curve": "unweave.predict",
     "predict": None,
     "select": None,
     "judge": None,
@@ -277,3 +291,17 @@ def small_table(name: str, rows: int = 20, columns: int = 8) -> np.ndarray | lis
     if kind == "texts":
         return [" ".join(f"word{j}" for j in np.flatnonzero(row > 2)) or "none" for row in X]
     return np.rint(X) if kind == "counts" else X
+
+
+def small_target(name: str, rows: int = 20):
+    """What `fit` of a predictor is given beside :func:`small_table`: the group of each row as a word, or a number.
+
+    >>> small_target("RepresentationClassifier", 1).tolist()
+    ['first', 'second', 'third']
+    """
+    import numpy as np
+
+    groups = np.repeat(np.arange(3), rows)
+    if ESTIMATORS[name].target == "numbers":
+        return groups + 0.25 * np.cos(np.arange(3 * rows))
+    return np.array(["first", "second", "third"])[groups]

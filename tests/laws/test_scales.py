@@ -38,7 +38,7 @@ WITHOUT_UNITS = {
     ),
     "MatrixCompletion": "its ridge is chosen in units of the spread of the table; it has a law of its own",
 }
-SCALED = [name for name, entry in ESTIMATORS.items() if name not in WITHOUT_UNITS and not entry.prepares]
+SCALED = [name for name, entry in ESTIMATORS.items() if name not in WITHOUT_UNITS and entry.explains]
 # To what power of c each answer grows; codes are told through what they stand for.
 GROWS = {"predict": 0, "predict_proba": 0, "document_topics": 0}
 

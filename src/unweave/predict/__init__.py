@@ -5,7 +5,14 @@ from __future__ import annotations
 from unweave.registry import lazily
 
 # Each name is imported when it is asked for: a kernel needs nothing of what networks need.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "RepresentationClassifier": "learned.model",
+    "RepresentationRegressor": "learned.model",
+    "bias_variance": "evaluation.bias_variance",
+    "calibration": "evaluation.calibration",
+    "confusion": "evaluation.confusion",
+    "learning_curve": "evaluation.learning_curve",
+}
 
 __all__ = list(_HOMES)
 
