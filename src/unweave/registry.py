@@ -156,8 +156,8 @@ ESTIMATORS: dict[str, Entry] = {
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
     # predict
-    "RepresentationClassifier": Entry("unweave.predict", target="classes"),
-    "RepresentationRegressor": Entry("unweave.predict", target="numbers"),
+    "RepresentationClassifier": Entry("unweave.predict", target="classes", checked={"predictor": "linear"}),
+    "RepresentationRegressor": Entry("unweave.predict", target="numbers", checked={"predictor": "linear"}),
 }
 
 # Public functions and other classes: name → module. None marks a module that is public itself.

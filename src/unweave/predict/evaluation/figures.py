@@ -102,5 +102,7 @@ def plot_held_out(model: Any) -> Figure:
     ends = [min(held.truth.min(), said.min()), max(held.truth.max(), said.max())]
     axis.plot(ends, ends, color=_GREY, linestyle="--", linewidth=1)
     axis.scatter(said, held.truth, s=9, color=_BLUE, alpha=0.6, linewidths=0)
-    axis.set(xlabel="predicted", ylabel="true", title=f"off by {model.error_:.4g}, the mean by {model.baseline_error_:.4g}")
+    axis.set(
+        xlabel="predicted", ylabel="true", title=f"off by {model.error_:.4g}, the mean by {model.baseline_error_:.4g}"
+    )
     return figure

@@ -134,7 +134,9 @@ def _sizes(asked: Sequence[int] | None, most: int) -> list[int]:
     if asked is not None:
         sizes = sorted({whole(one, "sizes", 2) for one in asked})
         if not sizes or sizes[-1] > most:
-            raise ValueError(f"sizes must be numbers up to {most}: a quarter of the rows is held out, got {list(asked)}")
+            raise ValueError(
+                f"sizes must be numbers up to {most}: a quarter of the rows is held out, got {list(asked)}"
+            )
         return sizes
     if most < 2:
         raise ValueError("a learning curve needs at least four rows")

@@ -24,7 +24,13 @@ from unweave.solve.progress import warn_user
 
 _USED = (*MEASURED, "year")  # a year measures nothing, but tells what is to be predicted
 _LEVELS = 50  # further levels of a category are put together; one needs two rows, and no share of them
-_WHY = {"id": "an id", "order": "a row number", "prose": "free text", "empty": "empty", "constant": "the same in all rows"}
+_WHY = {
+    "id": "an id",
+    "order": "a row number",
+    "prose": "free text",
+    "empty": "empty",
+    "constant": "the same in all rows",
+}
 
 
 def as_table(X: Any) -> NamedTable:
@@ -110,7 +116,9 @@ def _kind(role: ColumnRole) -> str:
 
 def _left_out(roles: list[ColumnRole]) -> list[str]:
     few = [f"left out {role.name!r} ({_WHY.get(role.kind, role.kind)}): {role.why}" for role in roles[:3]]
-    return few + ([f"left out {len(roles) - 3} more: {shown([r.name for r in roles[3:]], 5)}"] if len(roles) > 3 else [])
+    return few + (
+        [f"left out {len(roles) - 3} more: {shown([r.name for r in roles[3:]], 5)}"] if len(roles) > 3 else []
+    )
 
 
 @dataclass
@@ -201,7 +209,7 @@ def learn_reader(columns: Columns, table: NamedTable) -> Reader:
 
 @dataclass
 class Standard:
-    """Bring numbers to one scale and fill their holes with the mean, and say in columns of their own where these were."""
+    """Bring numbers to one scale, fill their holes with the mean, and say in further columns where these were."""
 
     middle: NDArray
     scale: NDArray
@@ -237,8 +245,8 @@ def learn_standard(X: Any, blocks: list[int]) -> Standard:
     variance = np.where(unknown, 0.0, (filled - middle) ** 2).sum(axis=0) / seen
     starts = np.cumsum([0, *blocks])[:-1]
     whole = np.repeat(np.add.reduceat(variance, starts), blocks)
-    some = unknown.any(axis=0)
-    first = np.zeros(len(some), dtype=bool)
+    some: NDArray = unknown.any(axis=0)
+    first = np.zeros(X.shape[1], dtype=bool)
     first[starts] = True  # the levels of a category are unknown together: one column says so
     flat = whole <= (1e-12 * np.maximum(np.abs(middle), 1e-300)) ** 2
     return Standard(middle, np.where(flat, 1.0, np.sqrt(whole)), np.flatnonzero(some & first))

@@ -57,6 +57,12 @@ class Representing(Model):
     """What the classifier and the regressor share: the choice, the answers, the page."""
 
     _kind = ""
+    representation: Any
+    predictor: Any
+    kinds: Any
+    ignore: Any
+    random_state: Any
+    n_features_in_: int
 
     def fit(self, X, y=None):
         """Choose a representation and a predictor on held-out rows, and fit them to all rows.
@@ -94,7 +100,9 @@ class Representing(Model):
         found = run.through(scheme, _plan(task, every.numbers, scheme))
         self._pipe = fit_pipe(found["candidate"], every, seed)
         self._rate(task, every.numbers, found, known)
-        self.representation_, self.predictor_ = found["candidate"].representation, found["candidate"].predictor
+        chosen = found["candidate"]
+        self.representation_, self.predictor_ = chosen.representation, chosen.predictor
+        self.strength_ = float(chosen.strength)
         self.chosen_, self.tried_, self.notes_ = found["candidate"].title, found["tried"], columns.notes
         run.close(found["objective"])
 
@@ -181,13 +189,13 @@ class Representing(Model):
         return [(names[j], float(self.importances_[j])) for j in order]
 
     def again(self) -> Again:
-        """Return an unfitted estimator that does what was chosen, without a search: for learning curves and the like."""
+        """Return an unfitted estimator that does what was chosen, without a search: for learning curves, say."""
         check_is_fitted(self)
-        strength = float(self.chosen_.split("(")[1].split(")")[0])
-        return Again(Candidate(self.representation_, self.predictor_, strength), self._kind, self.kinds, self.ignore)
+        candidate = Candidate(self.representation_, self.predictor_, self.strength_)
+        return Again(candidate, self._kind, self.kinds, self.ignore)
 
     def report(self, path: str | os.PathLike, X=None, *, recipe=None) -> Path:
-        """Write one self-contained HTML page: the error against baselines, what is mistaken for what, what it relies on.
+        """Write one self-contained HTML page: the error against baselines, what is mistaken, what it relies on.
 
         `X` and `recipe` are not needed: all that is shown was kept by the fit.
         """
@@ -236,7 +244,7 @@ class Representing(Model):
             raise ValueError("the classes do not fit the predictor")
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the mixins of the subclasses
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.input_tags.string = False
@@ -285,7 +293,7 @@ class RepresentationClassifier(Representing, ClassifierMixin, BaseEstimator):
         For every column, how much the share of wrong rows rises when the column is shuffled.
     held_out_ : HeldOut
         Truth and answers of the rows held out.
-    representation_, predictor_ : what was chosen, by name
+    representation_, predictor_, strength_ : what was chosen, by name, and how strongly it follows the rows
     notes_ : list of str
         What was left out, and why.
 
@@ -338,7 +346,8 @@ class RepresentationClassifier(Representing, ClassifierMixin, BaseEstimator):
 
     def predict(self, X) -> NDArray:
         """Return the likeliest class of each row."""
-        return self.classes_[self._answers(X).argmax(axis=1)]
+        found = self._answers(X)
+        return self.classes_[found.argmax(axis=1)]
 
     def predict_proba(self, X) -> NDArray:
         """Return the share of each class for each row, in the order of ``classes_``."""
@@ -353,7 +362,7 @@ class RepresentationClassifier(Representing, ClassifierMixin, BaseEstimator):
 
 
 class RepresentationRegressor(Representing, RegressorMixin, BaseEstimator):
-    """Say a number for each row of a raw table, by the representation and the predictor that err least on held-out rows.
+    """Say a number for each row of a raw table, by what errs least on held-out rows.
 
     As :class:`RepresentationClassifier`, for a target that is a number: ridge regression, support vectors, boosted
     trees or a forest, on the columns or on codes of a representation, chosen by the squared error on rows held out.

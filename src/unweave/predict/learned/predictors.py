@@ -94,7 +94,7 @@ def votes(pairs: NDArray, k: int) -> NDArray:
     return count + sure / (3 * (np.abs(sure) + 1))
 
 
-# -- fits: each gets numbers, a target (classes as 0, 1, …, all of which occur; or numbers), a strength and a seed ------
+# -- fits: each gets numbers, a target (classes as 0, 1, …, all of which occur; or numbers), a strength and a seed -----
 
 
 def fit_linear(X: Any, y: NDArray, k: int, strength: float, seed: int) -> Linear:
@@ -191,7 +191,7 @@ def fit_boosted(X: NDArray, y: NDArray, k: int, strength: float, seed: int) -> B
 
 @dataclass(frozen=True)
 class Way:
-    """One sort of predictor: its name in a sentence, how it is fitted, and the strengths tried for classes and numbers."""
+    """One sort of predictor: its name in a sentence, how it is fitted, and what strengths are tried."""
 
     title: str
     fit: Callable[[Any, NDArray, int, float, int], Any]

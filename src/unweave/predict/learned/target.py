@@ -88,8 +88,8 @@ def as_classes(y: NDArray, name: str) -> tuple[NDArray, NDArray]:
         raise ValueError(f"{name} needs at least two classes, and y has one class only: {classes[0]!r}")
     if (k == n and n > 2) or (n >= _SOME and k > _MOST_SHARE * n):
         raise ValueError(
-            f"y has {k:,} classes in {n:,} rows, so hardly any comes twice: for numbers use RepresentationRegressor, and "
-            "leave out what only names rows"
+            f"y has {k:,} classes in {n:,} rows, so hardly any comes twice: for numbers use RepresentationRegressor, "
+            "and leave out what only names rows"
         )
     return places.astype(np.int64).ravel(), classes
 
