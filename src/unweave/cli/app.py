@@ -146,6 +146,12 @@ verb(
               "roles access.csv --roles 20 --out mined", "roles --diff may-roles june-roles"],
 )  # fmt: skip
 verb(
+    "predict", options.FILE | options.PREDICT, panel=JOBS,
+    summary="Tell one column from the others: which class, or what number, and how sure that is.",
+    examples=["predict houses.csv --target price", "predict customers.csv --target left --new june.csv",
+              "predict wine.csv --target quality --task numbers --out judged"],
+)  # fmt: skip
+verb(
     "segment", options.ONE_FILE | options.PICTURE | options.FORCE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],
@@ -155,7 +161,7 @@ verb(
     options.MODEL | options.FILE | options.WRITING | options.FORCE | options.READING | options.MEMORY
     | options.SPEAKING,
     panel=MODELS,
-    summary="Codes (or groups) of the rows of another file.",
+    summary="Codes, groups or predictions of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv",
               "transform notes-topics/model.unweave new.txt --lines"],
 )  # fmt: skip

@@ -16,6 +16,7 @@ OTHER_WORDS = {
     "describe": "info summary summarise summarize look head",
     "recommend": "recommender recommendations suggest",
     "roles": "rbac mine role-mining access permissions",
+    "predict": "classify classifier regress regression forecast",
     "transform": "apply encode project",
     "show": "print inspect",
     "report": "page html",

@@ -16,9 +16,8 @@ def run(settings: Settings) -> int:
     top = settings.top or _TOP
     found, facts, extra = saved(settings.model, top)
     largest = [one[:top] for one in facts["largest"]]
-    speaker.line(
-        f"{settings.model}: {facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
-    )
+    made_of = f"{facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
+    speaker.line(f"{settings.model}: {facts.get('title', made_of)}")
     speaker.answer(found)
     rows = (
         []

@@ -200,7 +200,7 @@ class Representing(Model):
         `X` and `recipe` are not needed: all that is shown was kept by the fit.
         """
         from unweave.data.atomic import replace_file
-        from unweave.report.prediction import prediction_facts
+        from unweave.predict.learned.facts import prediction_facts
         from unweave.report.prediction_page import render_prediction
 
         check_is_fitted(self)
