@@ -13,7 +13,8 @@ from unweave.data.atomic import system_words
 RESULTS = (
     "model.unweave", "report.html", "codes.csv", "components.csv", "groups.csv", "completed.csv", "uncertainty.csv",
     "topics.csv", "topics.html", "predictions.csv", "recommendations.csv", "roles.csv", "roles.html", "assignments.csv",
-    "exceptions.csv", "new-predictions.csv", "changes.csv", "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
+    "exceptions.csv", "changes.csv", "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
+    "new-predictions.csv",
 )  # fmt: skip
 
 

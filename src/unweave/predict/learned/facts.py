@@ -46,7 +46,8 @@ def headline(model: Any, target: str) -> str:
     share = 1 - (model.error_ / model.baseline_error_) ** 2 if model.baseline_error_ > 0 else 0.0
     if share <= 0:
         return f"{target} cannot be told from these columns better than by its mean"
-    return f"{target} is off by {readable(model.error_)} for rows not seen before; its mean alone by {readable(model.baseline_error_)}"
+    alone = readable(model.baseline_error_)
+    return f"{target} is off by {readable(model.error_)} for rows not seen before; its mean alone by {alone}"
 
 
 def sentences(model: Any, target: str) -> list[str]:
@@ -58,15 +59,19 @@ def sentences(model: Any, target: str) -> list[str]:
         lines.append(f"With {percent(found.level)} confidence {percent(low)} to {percent(high)} are right.")
         worst = min(found.of, key=lambda name: (found.of[name].recall, str(name)))
         if found.of[worst].recall < 1:
-            lines.append(f"Hardest is {worst!s}: {percent(found.of[worst].recall)} of its {found.of[worst].support} rows "
-                         "are found.")  # fmt: skip
+            share = percent(found.of[worst].recall)
+            lines.append(f"Hardest is {worst!s}: {share} of its {found.of[worst].support} rows are found.")
         if model.error_ >= model.baseline_error_:
             lines.append("That is no better than always the most frequent class: these columns do not tell.")
     else:
         share = 1 - (model.error_ / model.baseline_error_) ** 2 if model.baseline_error_ > 0 else 0.0
         off = np.abs(held.answers[:, 0] - held.truth)
-        lines.append(f"{percent(max(0.0, share))} of its variance is predicted (R²); half of the rows are off by less than "
-                     f"{readable(np.median(off))}, nine in ten by less than {readable(np.quantile(off, 0.9))}.")  # fmt: skip
+        half, most = readable(np.median(off)), readable(np.quantile(off, 0.9))
+        known = percent(max(0.0, share))
+        lines.append(
+            f"{known} of its variance is predicted (R²); half of the rows are off by less than {half}, nine in ten by "
+            f"less than {most}."
+        )
     relied = [name for name, rise in model.importance(3) if rise > 0]
     if relied:
         lines.append(f"It relies most on {', '.join(relied)}.")
