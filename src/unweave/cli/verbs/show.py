@@ -51,7 +51,8 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
 
     extra = read_extra(path)
     facts = extra.get("shown")
-    if facts is not None and "answer" in extra and top <= max(map(len, facts["largest"]), default=top):
+    enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
+    if enough and "answer" in extra:
         return extra["answer"], facts, extra
     return *_asked(path, top), extra
 

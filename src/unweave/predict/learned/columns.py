@@ -233,11 +233,12 @@ def _diagonal(values: NDArray):
 def learn_standard(X: Any, blocks: list[int]) -> Standard:
     """Learn means, spreads and holes; the columns of one category are divided by one number, so that they count as one.
 
-    A sparse table keeps its zeros: its columns are divided by the root of their mean square alone.
+    A sparse table keeps its zeros: its columns are divided by their largest entry alone, because the spread of a column
+    that is hardly ever there is small, and would make much of the few rows where it is.
     """
     if not isinstance(X, np.ndarray):
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        return Standard(np.zeros(X.shape[1]), np.sqrt(np.where(squares > 0, squares, 1.0)), np.zeros(0, np.int64))
+        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
+        return Standard(np.zeros(X.shape[1]), np.where(largest > 0, largest, 1.0), np.zeros(0, np.int64))
     unknown = np.isnan(X)
     seen = np.maximum((~unknown).sum(axis=0), 1)
     filled = np.where(unknown, 0.0, X)

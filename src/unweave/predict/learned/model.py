@@ -126,7 +126,7 @@ class Representing(Model):
                 "predictor='linear'"
             )
         if bare:
-            return first, [*further, *more]
+            return (first, [*further, *more]) if first else (more, [])
         # A representation was asked for, so nothing is tried without one.
         named = [Candidate(one, c.predictor, c.strength) for one in further for c in first]
         return [*named, *more], []

@@ -160,7 +160,8 @@ class Trials(Scheme):
             if isinstance(asked, Candidate):
                 return asked
             able = [i for i, one in enumerate(self.first) if not PREDICTORS[one.predictor].takes_holes]
-            best = self.first[min(able, key=lambda i: (means[i], i))] if able else self.first[int(np.argmin(means))]
+            among = able or range(len(self.first))
+            best = self.first[min(among, key=lambda i: (means[i], i))]
             return Candidate(asked, best.predictor, best.strength)
         order = np.argsort(means, kind="stable")
         return self.candidate(int(order[place - self.n_first]), state)
