@@ -182,6 +182,8 @@ ESTIMATORS: dict[str, Entry] = {
     "CNN": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
     "RNN": Entry("unweave.predict", target="classes", checked={"task": "classes"}, needs="torch"),
     "Autoencoder": Entry("unweave.predict", needs="torch"),
+    "RepresentationClassifier": Entry("unweave.predict", target="classes", checked={"predictor": "linear"}),
+    "RepresentationRegressor": Entry("unweave.predict", target="numbers", checked={"predictor": "linear"}),
 }
 
 # Public functions and other classes: name → module. None marks a module that is public itself.
@@ -225,6 +227,10 @@ OTHERS: dict[str, str | None] = {
     # predict
     "threshold_network": "unweave.predict",
     "parity_network": "unweave.predict",
+    "bias_variance": "unweave.predict",
+    "calibration": "unweave.predict",
+    "confusion": "unweave.predict",
+    "learning_curve": "unweave.predict",
     "predict": None,
     "select": None,
     "judge": None,

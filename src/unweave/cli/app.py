@@ -152,6 +152,12 @@ verb(
               "embed reviews.csv --columns text --format word2vec"],
 )  # fmt: skip
 verb(
+    "predict", options.FILE | options.PREDICT, panel=JOBS,
+    summary="Tell one column from the others: which class, or what number, and how sure that is.",
+    examples=["predict houses.csv --target price", "predict customers.csv --target left --new june.csv",
+              "predict wine.csv --target quality --task numbers --out judged"],
+)  # fmt: skip
+verb(
     "segment", options.ONE_FILE | options.PICTURE | options.FORCE | options.SPEAKING, panel=JOBS,
     summary="A picture in few colours, each segment in its mean.",
     examples=["segment photo.jpg -k 8 --out few.png"],
@@ -161,7 +167,7 @@ verb(
     options.MODEL | options.FILE | options.WRITING | options.FORCE | options.READING | options.MEMORY
     | options.SPEAKING,
     panel=MODELS,
-    summary="Codes (or groups) of the rows of another file.",
+    summary="Codes, groups or predictions of the rows of another file.",
     examples=["transform wine-group/model.unweave new.csv --out groups.csv",
               "transform notes-topics/model.unweave new.txt --lines"],
 )  # fmt: skip

@@ -65,6 +65,9 @@ class Settings:
     max_roles: int | None = None
     attributes: Path | None = None
     diff: bool = False
+    target: str = ""
+    new: Path | None = None
+    task: str = "auto"
     memory: int | None = None
     workers: int | None = None
     cluster: str = ""
@@ -305,6 +308,18 @@ ROLES: Parameters = {
     "diff": _option(bool, False, "Compare two results of this command instead.", "--diff"),
     **{name: option for name, option in FITTING.items() if name != "scale"},
     **FORCE, **FILES, **SPEAKING,
+}  # fmt: skip
+PREDICT: Parameters = {
+    "target": _option(str, _REQUIRED, "The column to predict from the others.", "--target", metavar="COLUMN"),
+    "new": _option(
+        Path | None, None, "Another file with the same columns, whose target is to be predicted.", metavar="FILE"
+    ),
+    "task": _option(
+        str, "auto", "What the target is: classes, numbers, or auto, which tells by its values.", metavar="WORD",
+        callback=_one_of("auto", "classes", "numbers"),
+    ),
+    **{name: option for name, option in FITTING.items() if name != "scale"},
+    **FORCE, **READING, **COLUMNS, **SPEAKING,
 }  # fmt: skip
 WRITING: Parameters = {
     "out": _option(Path | None, None, "CSV file for the codes, '-' for stdout.", panel=_OUT, metavar="FILE")

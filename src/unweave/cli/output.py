@@ -159,6 +159,32 @@ def groups_frame(model, X, names: list[str]):
     return polars.DataFrame({"row": names, "group": labels + 1, "distance": distances})
 
 
+def predicts(model) -> bool:
+    """Tell whether a model predicts a target."""
+    from sklearn.base import is_classifier, is_regressor
+
+    return is_classifier(model) or is_regressor(model)
+
+
+_MOST_CLASSES = 10  # classes whose shares are listed
+
+
+def predictions_frame(model, table: NamedTable):
+    """Make a frame with one line per row: its name, what is predicted, and the share of each class if they are few."""
+    import polars
+
+    columns: dict[str, Any] = {"row": table.rows or [str(i + 1) for i in range(table.shape[0])]}
+    if not hasattr(model, "predict_proba"):
+        return polars.DataFrame({**columns, "predicted": np.asarray(model.predict(table))})
+    shares, classes = np.asarray(model.predict_proba(table)), model.classes_
+    columns["predicted"] = classes[shares.argmax(axis=1)].tolist()
+    columns["share"] = shares.max(axis=1)
+    if 2 < len(classes) <= _MOST_CLASSES:
+        names = unique([f"share of {name}" for name in classes], set(columns))
+        columns |= {name: shares[:, j] for j, name in enumerate(names)}
+    return polars.DataFrame(columns)
+
+
 def filled_frame(model, table: NamedTable):
     """Fill the holes of a table, in the columns that the model knows; others stay as they are."""
     whole = table.frame()

@@ -15,6 +15,7 @@ RESULTS = (
     "topics.csv", "topics.html", "predictions.csv", "recommendations.csv", "roles.csv", "roles.html", "assignments.csv",
     "exceptions.csv", "changes.csv", "rates.csv", "compressed.png", "factors.csv", "weights.csv", "source-1.wav",
     "vectors.unweave", "vectors.txt", "vectors.bin", "vectors.glove.txt", "vectors.vec", "words.html",
+    "new-predictions.csv",
 )  # fmt: skip
 
 

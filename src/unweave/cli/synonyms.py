@@ -18,6 +18,7 @@ OTHER_WORDS = {
     "embed": "word2vec glove fasttext skip-gram skipgram embeddings embedding vectors",
     "similar": "neighbours neighbors most-similar nearest",
     "roles": "rbac mine role-mining access permissions",
+    "predict": "classify classifier regress regression forecast",
     "transform": "apply encode project",
     "show": "print inspect",
     "report": "page html",

@@ -14,7 +14,7 @@ import numpy as np
 
 from unweave import compiling
 from unweave.cli.interrupt import EXIT, Ending, Interrupted, end_by_exception
-from unweave.cli.options import READING, ROLES, TEXT, TITLES, WAY, WORK, WORKERS, Settings
+from unweave.cli.options import PREDICT, READING, ROLES, TEXT, TITLES, WAY, WORK, WORKERS, Settings
 from unweave.cli.output import finite, write_files
 from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
@@ -310,7 +310,7 @@ def command_line(settings: Settings) -> str:
     """Write the command as it would be typed again."""
     words = ["unweave", settings.verb, *map(str, settings.files or [settings.file]), *settings.users]
     usual = Settings(settings.verb)
-    for name in WAY | WORK | TITLES | WORKERS | ROLES:
+    for name in WAY | WORK | TITLES | WORKERS | ROLES | PREDICT:
         value = getattr(settings, name)
         if name in _NOT_TYPED or value == getattr(usual, name):
             continue

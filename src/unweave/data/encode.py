@@ -169,11 +169,11 @@ def learn_part(name: str, position: int, kind: str, column: Any) -> Part:
     return Part(name, position, "flag" if kind == "flag" else "number")
 
 
-def learn_levels(column: Any) -> list[str]:
+def learn_levels(column: Any, *, rare: float = RARE, most: int = MOST_LEVELS) -> list[str]:
     """List the levels of a category, the most frequent first; rare ones are put together as "other".
 
-    A level is rare in fewer than 1 % of the rows or in one row alone, or if there are 20 that are more frequent. One
-    rare level alone keeps its name.
+    A level is rare in fewer than 1 % (`rare`) of the rows or in one row alone, or if there are 20 (`most`) that are
+    more frequent. One rare level alone keeps its name.
 
     >>> import polars
     >>> learn_levels(polars.Series(["red"] * 3 + ["blue"] * 2 + ["grey", "pink", None]))
@@ -185,12 +185,12 @@ def learn_levels(column: Any) -> list[str]:
     else:
         counts = dict(column.str.strip_chars().drop_nulls().value_counts().rows())
     levels = sorted(counts, key=lambda level: (-counts[level], level))
-    least = max(2.0, RARE * len(column))
-    kept = [level for level in levels if counts[level] >= least][:MOST_LEVELS]
-    rare = [level for level in levels if level not in set(kept)]
-    if len(rare) == 1 and len(kept) < MOST_LEVELS:
-        return [*kept, *rare]
-    return [level for level in kept if level != OTHER] + ([OTHER] if rare or OTHER in kept else [])
+    least = max(2.0, rare * len(column))
+    kept = [level for level in levels if counts[level] >= least][:most]
+    left = [level for level in levels if level not in set(kept)]
+    if len(left) == 1 and len(kept) < most:
+        return [*kept, *left]
+    return [level for level in kept if level != OTHER] + ([OTHER] if left or OTHER in kept else [])
 
 
 def _no_dates(name: str) -> str:

@@ -40,6 +40,12 @@ _PARTS: dict[str, str] = {
     "unweave.select.choose": "Choice",
     "unweave.objectives.opening": "Learned",
     "unweave.factorization.stream": "Stream",
+    "unweave.data.encode": "Part",
+    "unweave.predict.learned.columns": "Columns Reader Standard",
+    "unweave.predict.learned.model": "HeldOut",
+    "unweave.predict.learned.pipe": "Codes Constant Pipe",
+    "unweave.predict.learned.predictors": "Linear Vectors",
+    "unweave.predict.learned.trees": "Boosted Forest Trees",
 }
 
 # name in a file → (module, attribute)
@@ -88,11 +94,14 @@ def part_name(kind: type) -> str | None:
     ('Huber', None)
     """
     name = getattr(kind, "_name_in_files", kind.__name__)
-    return name if (name in CLASSES or name in _registered()) and find_part(name) is kind else None
+    known = name in CLASSES or name in ESTIMATORS or name in _registered()
+    return name if known and find_part(name) is kind else None
 
 
 def find_part(name: str) -> Any:
-    """The class of that name."""
+    """The class of that name; an estimator may be part of another, such as the representation of a predictor."""
+    if name not in CLASSES and name in ESTIMATORS:
+        return find_estimator(name)
     if name not in CLASSES:
         if name not in (registered := _registered()):
             raise UnknownClassError(f"there is no class {name!r}")

@@ -28,6 +28,12 @@ _HOMES: dict[str, str] = {
     "CNN": "networks",
     "RNN": "networks",
     "Autoencoder": "networks",
+    "RepresentationClassifier": "learned.model",
+    "RepresentationRegressor": "learned.model",
+    "bias_variance": "evaluation.bias_variance",
+    "calibration": "evaluation.calibration",
+    "confusion": "evaluation.confusion",
+    "learning_curve": "evaluation.learning_curve",
 }
 
 __all__ = list(_HOMES)

@@ -53,6 +53,10 @@ def render(facts: dict) -> str:
     >>> page[:15], page.count("<h1"), page.count("<details")
     ('<!doctype html>', 1, 1)
     """
+    if isinstance(facts, dict) and facts.get("kind") == "prediction":
+        from unweave.report.prediction_page import render_prediction
+
+        return render_prediction(facts)
     body = story(facts)
     return document(headline(facts), body, SCRIPT)
 

@@ -16,9 +16,8 @@ def run(settings: Settings) -> int:
     top = settings.top or _TOP
     found, facts, extra = saved(settings.model, top)
     largest = [one[:top] for one in facts["largest"]]
-    speaker.line(
-        f"{settings.model}: {facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
-    )
+    made_of = f"{facts['model']}, {facts['components']:,} components of {facts['columns']:,} columns"
+    speaker.line(f"{settings.model}: {facts.get('title', made_of)}")
     speaker.answer(found)
     rows = (
         []
@@ -52,7 +51,8 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
 
     extra = read_extra(path)
     facts = extra.get("shown")
-    if facts is not None and "answer" in extra and top <= max(map(len, facts["largest"]), default=top):
+    enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
+    if enough and "answer" in extra:
         return extra["answer"], facts, extra
     return *_asked(path, top), extra
 

@@ -1,4 +1,4 @@
-"""Run ``unweave transform``: find the codes, groups or fills of the rows of another file, under a saved model."""
+"""Run ``unweave transform``: find codes, groups, fills or predictions of the rows of another file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from unweave.cli.output import (
     groups_frame,
     names_of,
     open_model,
+    predictions_frame,
+    predicts,
     stretches,
     without_formulas,
     write_frames,
@@ -35,7 +37,8 @@ def run(settings: Settings) -> int:
     model, recipe, extra = open_model(settings.model)
     told = {"text": extra["text"]} if extra.get("text") else {}
     asked = _as_fitted(settings, extra)
-    table = read_quietly(asked, **told) if told or hasattr(model, "imputations") else read_some(asked)
+    at_once = bool(told) or hasattr(model, "imputations") or predicts(model)
+    table = read_quietly(asked, **told) if at_once else read_some(asked)
     say_table(table, asked, speaker)
     if extra.get("verb") == "complete" and table.sparse and table.missing is None:
         table = table.with_(missing="zeros")
@@ -63,6 +66,9 @@ def _frames(model: Any, table: NamedTable, ready: NamedTable, recipe: Recipe | N
     """Yield what the model says of the rows, as frames that follow each other."""
     if hasattr(model, "imputations"):
         yield filled_frame(model, table)
+        return
+    if predicts(model):
+        yield predictions_frame(model, table)
         return
     for X, names in stretches(ready, recipe):
         yield (
