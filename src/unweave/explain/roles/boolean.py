@@ -31,8 +31,9 @@ class BooleanFactorization(RoleModel):
     Minimises missed · |ones that no role covers| + extra · |zeros that a role covers| over U (n × k) and Z (k × m).
     After a start that `method` names, rows and columns switch roles on and off in turns, and roles are exchanged,
     merged and split one at a time for as long as that lowers the objective. Where so many roles of so large a table
-    take long, they are sought among users drawn at random, and suited to all in the end. Use it for tables of grants, purchases,
-    symptoms, presence and absence, whose causes add up by OR; :class:`RoleMiner` for the fewest roles without errors.
+    take long, they are sought among users drawn at random, and suited to all in the end. Use it for tables of grants,
+    purchases, symptoms, presence and absence, whose causes add up by OR; :class:`RoleMiner` for the fewest roles
+    without errors.
 
     Parameters
     ----------
