@@ -12,21 +12,28 @@ from unweave.linalg.bits import Words, ones_in_rows
 from unweave.solve.scheme import Scheme, State
 
 _PATIENCE = 2  # sweeps without a gain
+_TURNS = 20  # between users and permissions
 _ENDING = 20  # turns at the end, most of which are not needed
 _SEEDS = 24  # rows from which a new role is grown, at most,
 _LOOK = 1 << 26  # and words of the table that these look at in one turn
 _WORK = 1 << 36  # words that the exchanges of roles look at in one turn each, all together; and the turns at the end
 
 
-def alternate(sides: Sides, users: Words, roles: Words, rounds: int = 20) -> tuple[Words, Words, float]:
-    """Who has which role and what each holds, in turns, until the cost no longer falls."""
+def alternate(sides: Sides, users: Words, roles: Words, goal: float = np.inf) -> tuple[Words, Words, float]:
+    """Who has which role and what each holds, in turns, until the cost no longer falls.
+
+    Turns gain less and less: where the last has gained less than is wanting to a `goal`, this is not reached.
+    """
     cost = sides.cost(users, roles)
-    for _ in range(rounds):
+    for _ in range(_TURNS):
         next_users = sides.users_of(roles, users)
         next_roles, found = sides.roles_of(next_users, roles)
         if found >= cost:
             break
+        gained = cost - found
         users, roles, cost = next_users, next_roles, found
+        if cost - gained > goal:
+            break
     return users, roles, cost
 
 
@@ -84,7 +91,7 @@ class Improve(Scheme):
             for gone, prices in ((_one(r), None), (_one(r), self.careful), (_with_twin(roles, r), None)):
                 if left <= 0:
                     break
-                found, left = self._replaced(users, roles, gone, rng, prices), left - 1
+                found, left = self._replaced(users, roles, cost, gone, rng, prices), left - 1
                 if found[2] < cost:
                     users, roles, cost = found
                     break
@@ -115,8 +122,8 @@ class Improve(Scheme):
             best = users, roles, cost
         return best
 
-    def _replaced(self, users: Words, roles: Words, gone: list[int], rng, prices) -> tuple[Words, Words, float]:
-        """Drop some roles (two make room for their union), grow others in their place, and settle."""
+    def _replaced(self, users: Words, roles: Words, cost: float, gone: list[int], rng, prices):
+        """Drop some roles (two make room for their union), grow others in their place, and settle where that pays."""
         kept = np.delete(np.arange(len(roles)), gone)
         union = np.bitwise_or.reduce(roles[gone], axis=0)
         users, roles = users[kept], roles[kept]
@@ -124,7 +131,7 @@ class Improve(Scheme):
             joined = self.sides.best_role(self.sides.free(users, roles), union[None])
             if joined[2] > 0:
                 users, roles = np.vstack([users, joined[0]]), np.vstack([roles, joined[1]])
-        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices))
+        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices), cost)
 
 
 def role_values(sides: Sides, users: Words, roles: Words) -> NDArray[np.float64]:

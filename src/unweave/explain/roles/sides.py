@@ -34,6 +34,10 @@ class Side:
         """The same with the cells that are covered neither one nor zero: what is free for another role."""
         return Side(self.ones & ~covered, self.zeros & ~covered, self.kinds, self.copies)
 
+    def some(self, which: NDArray[np.bool_]) -> Side:
+        """Some kinds of rows; what they are the kinds of is not known any more."""
+        return Side(self.ones[which], self.zeros[which], np.zeros(0, np.int64), self.copies[which])
+
 
 @dataclass(frozen=True)
 class Prices:

@@ -61,18 +61,20 @@ def greedily(sides: Sides, candidates: Words, k: int) -> Solution:
     """Of some candidates the one that gains most, again and again."""
     candidates = candidates[distinct(candidates)[0]]
     users, roles = nobody(sides)
-    side = sides.rows
+    side, prices = sides.rows, sides.prices
+    gains = gains_of_roles(side, candidates, prices)
     while len(roles) < k:
-        gains = gains_of_roles(side, candidates, sides.prices)
         best = int(gains.argmax())
         if gains[best] <= 0:
             break
-        good = np.bitwise_count(side.ones & candidates[best]).sum(axis=1, dtype=np.int64)
-        bad = np.bitwise_count(side.zeros & candidates[best]).sum(axis=1, dtype=np.int64)
-        pays = (sides.prices.missed * good > sides.prices.extra * bad) & (bad <= sides.prices.most_extra)
-        users = np.vstack([users, pack_bits(pays[side.kinds][None])])
-        roles = np.vstack([roles, candidates[best]])
-        side = side.less(np.where(pays[:, None], candidates[best], np.uint64(0)))
+        role = candidates[best]
+        good = np.bitwise_count(side.ones & role).sum(axis=1, dtype=np.int64)
+        bad = np.bitwise_count(side.zeros & role).sum(axis=1, dtype=np.int64)
+        pays = (prices.missed * good > prices.extra * bad) & (bad <= prices.most_extra)
+        users, roles = np.vstack([users, pack_bits(pays[side.kinds][None])]), np.vstack([roles, role])
+        gains -= gains_of_roles(side.some(pays), candidates, prices)  # of the others nothing changes
+        side = side.less(np.where(pays[:, None], role, np.uint64(0)))
+        gains += gains_of_roles(side.some(pays), candidates, prices)
     return users, roles
 
 
