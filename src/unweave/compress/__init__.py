@@ -11,16 +11,28 @@ independent sources; `autoencoder` is PCA by the optimisers of `solve/optimise`.
 than two sides.
 """
 
-from unweave.compress.autoencoder import LinearAutoencoder
-from unweave.compress.bases import Comparison, OrthonormalBasis, compare_bases
-from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
-from unweave.compress.dimension import Concentration, IntrinsicDimension, distance_concentration, intrinsic_dimension
-from unweave.compress.ica import ICA
-from unweave.compress.matrices import ApproximationError, approximation_error, matrix_rank, null_space, range_basis
-from unweave.compress.patches import from_patches, patches, psnr
-from unweave.compress.pca import PCA
-from unweave.compress.tensors import CP, factor_match
-from unweave.compress.truncated_svd import TruncatedSVD
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unweave.compress.patches import from_patches, patches, psnr  # at once: the file has the name of the function
+from unweave.registry import lazily
+
+if TYPE_CHECKING:
+    from unweave.compress.autoencoder import LinearAutoencoder
+    from unweave.compress.bases import Comparison, OrthonormalBasis, compare_bases
+    from unweave.compress.coding import DictionaryLearning, SparseCoder, SparsePCA, lasso_path
+    from unweave.compress.dimension import (
+        Concentration,
+        IntrinsicDimension,
+        distance_concentration,
+        intrinsic_dimension,
+    )
+    from unweave.compress.ica import ICA
+    from unweave.compress.matrices import ApproximationError, approximation_error, matrix_rank, null_space, range_basis
+    from unweave.compress.pca import PCA
+    from unweave.compress.tensors import CP, factor_match
+    from unweave.compress.truncated_svd import TruncatedSVD
 
 __all__ = [
     "CP",
@@ -49,3 +61,35 @@ __all__ = [
     "psnr",
     "range_basis",
 ]
+
+# One job does not load what another needs: each name is imported when it is asked for.
+_HOMES = {
+    "CP": "tensors",
+    "ICA": "ica",
+    "PCA": "pca",
+    "ApproximationError": "matrices",
+    "Comparison": "bases",
+    "Concentration": "dimension",
+    "DictionaryLearning": "coding",
+    "IntrinsicDimension": "dimension",
+    "LinearAutoencoder": "autoencoder",
+    "OrthonormalBasis": "bases",
+    "SparseCoder": "coding",
+    "SparsePCA": "coding",
+    "TruncatedSVD": "truncated_svd",
+    "approximation_error": "matrices",
+    "compare_bases": "bases",
+    "distance_concentration": "dimension",
+    "factor_match": "tensors",
+    "intrinsic_dimension": "dimension",
+    "lasso_path": "coding",
+    "matrix_rank": "matrices",
+    "null_space": "matrices",
+    "range_basis": "matrices",
+}
+
+__getattr__, _ = lazily(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

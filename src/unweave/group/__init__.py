@@ -7,19 +7,26 @@ strange rows are to any of these models. Every fit opens its table, chooses a sc
 loop run the scheme, and publishes what the last state holds.
 """
 
-from unweave.group.anomaly import anomaly_score
-from unweave.group.images import quantize, segment
-from unweave.group.kmeans import KMeans
-from unweave.group.large.bfr import BFR
-from unweave.group.large.coresets import coreset
-from unweave.group.large.cure import CURE
-from unweave.group.markov.model import HiddenMarkov
-from unweave.group.mixtures.bernoulli import BernoulliMixture
-from unweave.group.mixtures.gaussian import GaussianMixture
-from unweave.group.soft import SoftClustering
-from unweave.group.spectral import SpectralClustering
-from unweave.group.trees.agglomerative import Agglomerative
-from unweave.group.trees.divisive import Divisive
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unweave.registry import lazily
+
+if TYPE_CHECKING:
+    from unweave.group.anomaly import anomaly_score
+    from unweave.group.images import quantize, segment
+    from unweave.group.kmeans import KMeans
+    from unweave.group.large.bfr import BFR
+    from unweave.group.large.coresets import coreset
+    from unweave.group.large.cure import CURE
+    from unweave.group.markov.model import HiddenMarkov
+    from unweave.group.mixtures.bernoulli import BernoulliMixture
+    from unweave.group.mixtures.gaussian import GaussianMixture
+    from unweave.group.soft import SoftClustering
+    from unweave.group.spectral import SpectralClustering
+    from unweave.group.trees.agglomerative import Agglomerative
+    from unweave.group.trees.divisive import Divisive
 
 __all__ = [
     "KMeans",
@@ -37,3 +44,23 @@ __all__ = [
     "segment",
     "quantize",
 ]
+
+# One job does not load what another needs: each name is imported when it is asked for.
+_HOMES = {
+    "KMeans": "kmeans",
+    "coreset": "large.coresets",
+    "BFR": "large.bfr",
+    "CURE": "large.cure",
+    "Agglomerative": "trees.agglomerative",
+    "Divisive": "trees.divisive",
+    "SpectralClustering": "spectral",
+    "SoftClustering": "soft",
+    "GaussianMixture": "mixtures.gaussian",
+    "BernoulliMixture": "mixtures.bernoulli",
+    "HiddenMarkov": "markov.model",
+    "anomaly_score": "anomaly",
+    "segment": "images",
+    "quantize": "images",
+}
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -198,6 +198,16 @@ def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once,
 
 
 @kernel
+def cover_range(codes, roles, covered, start, stop):
+    """Mark what the roles of each row grant."""
+    for i in range(start, stop):
+        for r in range(roles.shape[0]):
+            if codes[i, r] != 0:
+                for w in range(roles.shape[1]):
+                    covered[i, w] |= roles[r, w]
+
+
+@kernel
 def grow_role(columns, left, u, p, open_, apart, most, items, who, counts, places, others):
     """Grow a role about the cell (u, p): permissions of `open_` one by one, as long as it covers more of what is left.
 

@@ -64,8 +64,18 @@ def unpack_sparse(words: Words, m: int) -> sp.csr_array:
 
 
 def transpose(words: Words, m: int) -> Words:
-    """Columns of m bits as rows of bits."""
-    return pack(sorted_csr(unpack_sparse(words, m).T))
+    """Columns of m bits as rows of bits.
+
+    >>> transpose(np.array([[5], [1]], dtype=np.uint64), 3).tolist()
+    [[3], [0], [1]]
+    """
+    n = len(words)
+    found = np.zeros((m, n_words(n)), dtype=np.uint64)
+    step = 64 * max(1, _AT_ONCE // (64 * max(1, m)))
+    for start in range(0, n, step):
+        some = pack_bits(unpack(words[start : start + step], m).T)
+        found[:, start // 64 : start // 64 + some.shape[1]] = some
+    return found
 
 
 def sorted_csr(X) -> sp.csr_array:

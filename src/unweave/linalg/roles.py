@@ -11,6 +11,7 @@ from unweave.linalg.bits import Words, n_words, ones_in_rows
 from unweave.parallel import chunks, run
 
 _WORK = 1 << 25  # words that one call of a kernel looks at, about
+_DROPPED = 1 << 22  # words that one row may look at while it drops roles from all of them: some milliseconds
 ANY = np.int64(1 << 60)  # no limit
 
 
@@ -23,20 +24,26 @@ def codes_of_rows(
     `prices` are those of a one that is missed and of a zero that is covered; `exact` allows none of the latter.
     """
     codes = np.zeros((len(ones), len(roles)), dtype=np.uint8) if begin is None else begin.astype(np.uint8, copy=True)
-    _switch(ones, zeros, roles, prices, exact, most, codes)
+    switch_codes(ones, zeros, roles, prices, exact, most, codes)
     return codes
 
 
 def cheapest_codes(ones: Words, zeros: Words, roles: Words, prices: tuple[float, float], *, exact: bool):
-    """The same from no role and from all of them, whichever ends cheaper, row by row."""
-    first, second = (np.full((len(ones), len(roles)), value, dtype=np.uint8) for value in (0, 1))
-    costs = [_switch(ones, zeros, roles, prices, exact, 0, codes) for codes in (first, second)]
-    better = costs[1] < costs[0]
-    first[better] = second[better]
+    """The same from no role and from all of them, whichever ends cheaper, row by row.
+
+    So many roles that to drop most of them one by one takes long begin at none alone.
+    """
+    k, width = roles.shape
+    first = np.zeros((len(ones), k), dtype=np.uint8)
+    costs = switch_codes(ones, zeros, roles, prices, exact, 0, first)
+    if k * k * width <= _DROPPED:
+        second = np.ones_like(first)
+        better = switch_codes(ones, zeros, roles, prices, exact, 0, second) < costs
+        first[better] = second[better]
     return first
 
 
-def _switch(ones, zeros, roles, prices, exact, most, codes) -> NDArray[np.float64]:
+def switch_codes(ones, zeros, roles, prices, exact, most, codes) -> NDArray[np.float64]:
     """Switch roles of all rows in place; what each row costs in the end."""
     (n, width), k = ones.shape, len(roles)
     costs = np.empty(n)
@@ -50,6 +57,14 @@ def _switch(ones, zeros, roles, prices, exact, most, codes) -> NDArray[np.float6
 
     run(task, n, max(1, _WORK // ((k + 1) * width)))
     return costs
+
+
+def covered_by(codes: NDArray[np.uint8], roles: Words) -> Words:
+    """What the roles of each row grant, as bits."""
+    codes, covered = np.ascontiguousarray(codes), np.zeros((len(codes), roles.shape[1]), np.uint64)
+    size = max(1, _WORK // (codes.shape[1] + roles.shape[1]))
+    run(lambda start, stop: kernels.cover_range(codes, roles, covered, start, stop), len(codes), size)
+    return covered
 
 
 class Reduction:

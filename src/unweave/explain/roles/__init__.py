@@ -11,9 +11,25 @@ decide, `cover` covers those (exactly, or by a search), `grow` does where `limit
 bits by rows and by columns, `starts` begins, `improve` searches on, `description` finds how many.
 """
 
-from unweave.explain.roles.boolean import BooleanFactorization
-from unweave.explain.roles.judge import judge_roles
-from unweave.explain.roles.miner import RoleMiner
-from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unweave.registry import lazily
+
+if TYPE_CHECKING:
+    from unweave.explain.roles.boolean import BooleanFactorization
+    from unweave.explain.roles.judge import judge_roles
+    from unweave.explain.roles.miner import RoleMiner
+    from unweave.explain.roles.multi_assignment import MultiAssignmentClustering
 
 __all__ = ["BooleanFactorization", "MultiAssignmentClustering", "RoleMiner", "judge_roles"]
+
+_HOMES = {
+    "BooleanFactorization": "boolean",
+    "MultiAssignmentClustering": "multi_assignment",
+    "RoleMiner": "miner",
+    "judge_roles": "judge",
+}
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -45,6 +45,10 @@ class Access:
         bits = ~self.granted & pack(sp.csr_array(full))
         return bits if self.holes is None else bits & ~pack(self.holes)
 
+    def take(self, rows: NDArray[np.int64]) -> Access:
+        """The same of some rows."""
+        return Access(self.ones[rows], None if self.holes is None else self.holes[rows])
+
 
 def read_access(estimator, X, missing=None, *, reset: bool) -> Access:
     """Check X as a table of zeros and ones, or raise and name the entry that is neither.

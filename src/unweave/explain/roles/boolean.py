@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from unweave.data.arguments import number
+from unweave.data.arguments import generator, number
 from unweave.explain.roles.access import Access, as_table
 from unweave.explain.roles.base import RoleModel
 from unweave.explain.roles.core import merge, reduce
 from unweave.explain.roles.description import choose_by_length
 from unweave.explain.roles.improve import Improve
-from unweave.explain.roles.sides import Prices, Sides
+from unweave.explain.roles.sides import Prices, Sides, some_users
 from unweave.explain.roles.starts import STARTS
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.bits import unpack
@@ -22,6 +22,7 @@ from unweave.solve.certificate import counted
 from unweave.solve.plan import Plan
 
 _PROOF = 1 << 28  # words that the proof of the lower bound may look at
+_USUAL = 64  # roles for which users are drawn from a large table while their number is chosen
 
 
 class BooleanFactorization(RoleModel):
@@ -29,8 +30,10 @@ class BooleanFactorization(RoleModel):
 
     Minimises missed · |ones that no role covers| + extra · |zeros that a role covers| over U (n × k) and Z (k × m).
     After a start that `method` names, rows and columns switch roles on and off in turns, and roles are exchanged,
-    merged and split one at a time for as long as that lowers the objective. Use it for tables of grants, purchases,
-    symptoms, presence and absence, whose causes add up by OR; :class:`RoleMiner` for the fewest roles without errors.
+    merged and split one at a time for as long as that lowers the objective. Where so many roles of so large a table
+    take long, they are sought among users drawn at random, and suited to all in the end. Use it for tables of grants,
+    purchases, symptoms, presence and absence, whose causes add up by OR; :class:`RoleMiner` for the fewest roles
+    without errors.
 
     Parameters
     ----------
@@ -128,16 +131,18 @@ class BooleanFactorization(RoleModel):
             start, prices, k = self._start(), self._prices(), self._number()
             access = self._read(X, reset=True)
             run = Run(self, access.ones, access.holes)
-            sides = Sides(access, prices)
-            users, roles = start(sides, k, run.rng)
-            state = run.through(Improve(sides, users, roles, k), self._plan(access, sides))
+            sides, some = Sides(access, prices), some_users(access, k, run.rng)
+            few = sides if some is access else Sides(some, prices)
+            users, roles = start(few, k, run.rng)
+            scheme = Improve(few, users, roles, k, None if some is access else sides)
+            state = run.through(scheme, self._plan(access, sides, some))
             self._publish(access, sides, state)
-            least = self._needed(access) - k
+            least = self._needed(some) - k  # what some users need, all need
             run.close(state["cost"], counted("errors", least * min(prices.missed, prices.extra), state["cost"]))
         return self
 
     def _choose_number(self, X, *args: Any, **more: Any):
-        access = self._read(X, reset=True)
+        access = some_users(self._read(X, reset=True), _USUAL, generator(self.random_state))
         return choose_by_length(access, Sides(access, self._prices()), self._start(), self.random_state)
 
     def _start(self):
@@ -153,12 +158,15 @@ class BooleanFactorization(RoleModel):
             raise TypeError(f"exact must be True or False, got {self.exact!r}")
         return Prices(missed, extra, bool(self.exact))
 
-    def _plan(self, access: Access, sides: Sides) -> Plan:
+    def _plan(self, access: Access, sides: Sides, some: Access) -> Plan:
         n, m = access.shape
+        reasons = [f"{len(sides.rows.copies)} kinds of rows and {len(sides.columns.copies)} kinds of columns differ"]
+        if some is not access:
+            reasons.append(f"roles are sought among {some.shape[0]} rows drawn from all, and suited to all at the end")
         return Plan(
             f"{n}×{m} table of zeros and ones ≈ OR of {self._number()} roles",
             "rows, columns and roles exchanged in turns", "best flips", "best flips", self.method.replace("_", " "),
-            [f"{len(sides.rows.copies)} kinds of rows and {len(sides.columns.copies)} kinds of columns differ"],
+            reasons,
         )  # fmt: skip
 
     def _publish(self, access: Access, sides: Sides, state: dict) -> None:

@@ -17,7 +17,7 @@ from unweave.explain.roles.edges import cover_by_candidates, fewest_edges
 from unweave.explain.roles.grow import GrownCover
 from unweave.explain.roles.improve import Improve
 from unweave.explain.roles.limits import Limits, no_limits, read_limits, refuse_contradictions
-from unweave.explain.roles.sides import Prices, Sides
+from unweave.explain.roles.sides import Prices, Sides, some_users
 from unweave.explain.roles.starts import formal_concepts, greedily
 from unweave.explain.roles.tidy import assigned, edges, personal, tidied
 from unweave.factorization.run import Run, fitting
@@ -238,11 +238,13 @@ class RoleMiner(RoleModel):
 
     def _best_of_few(self, run: Run, access: Access, core: Core, limits: Limits, roles: Words, least: int) -> None:
         """Publish the `max_roles` roles that grant most of what is held, and nothing else."""
-        k, sides = self.max_roles, Sides(access, Prices(exact=True))
+        k, prices = self.max_roles, Prices(exact=True)
+        sides, some = Sides(access, prices), some_users(access, k, run.rng)
         if limits.shape_roles or self.candidates != "auto":
             roles = greedily(sides, roles, k)[1]
         else:
-            state: Any = run.through(Improve(sides, *formal_concepts(sides, k), k), self.plan_)
+            few, whole = (sides, None) if some is access else (Sides(some, prices), sides)
+            state: Any = run.through(Improve(few, *formal_concepts(few, k), k, whole), self.plan_)
             roles = state["roles"]
         self.plan_.reasons.append(f"an exact cover needs more than max_roles={k}: grants are left over")
         self._publish(access, core, roles, limits)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.explain.roles.access import Access
-from unweave.linalg.bits import Words, distinct, pack_bits, transpose
-from unweave.linalg.roles import ANY, cheapest_codes, codes_of_rows, fit_one_role
+from unweave.linalg.bits import Words, distinct, pack_bits, transpose, unpack
+from unweave.linalg.roles import ANY, cheapest_codes, covered_by, fit_one_role, switch_codes
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,20 @@ class Side:
     copies: NDArray[np.int64]
 
     @classmethod
-    def of(cls, ones: Words, zeros: Words) -> Side:
-        first, kinds = distinct(np.hstack([ones, zeros]))
-        return cls(ones[first].copy(), zeros[first].copy(), kinds, np.bincount(kinds))
+    def of(cls, ones: Words, zeros: Words, *, whole: bool = False) -> Side:
+        """Put rows that are equal together; in a `whole` table, without holes, ones say what is zero."""
+        first, kinds = distinct(ones if whole else np.hstack([ones, zeros]))
+        if len(first) < len(ones):
+            ones, zeros = ones[first], zeros[first]
+        return cls(ones, zeros, kinds, np.bincount(kinds))
 
     def less(self, covered: Words) -> Side:
         """The same with the cells that are covered neither one nor zero: what is free for another role."""
         return Side(self.ones & ~covered, self.zeros & ~covered, self.kinds, self.copies)
+
+    def some(self, which: NDArray[np.bool_]) -> Side:
+        """Some kinds of rows; what they are the kinds of is not known any more."""
+        return Side(self.ones[which], self.zeros[which], np.zeros(0, np.int64), self.copies[which])
 
 
 @dataclass(frozen=True)
@@ -54,13 +61,18 @@ class Sides:
 
     def __init__(self, access: Access, prices: Prices):
         self.shape, self.prices = access.shape, prices
-        m = access.shape[1]
-        self.rows = Side.of(access.granted, access.denied)
-        self.columns = Side.of(transpose(access.granted, m), transpose(access.denied, m))
+        m, whole = access.shape[1], access.holes is None
+        self.rows = Side.of(access.granted, access.denied, whole=whole)
+        self.columns = Side.of(transpose(access.granted, m), transpose(access.denied, m), whole=whole)
+
+    @property
+    def size(self) -> int:
+        """How many words hold it: what one role looks at, in one turn of rows and columns."""
+        return self.rows.ones.size + self.columns.ones.size
 
     def users_of(self, roles: Words, users: Words | None = None) -> Words:
         """Who has each role, at least cost; from `users` on, or from nobody."""
-        return self._codes(self.rows, roles, users)
+        return self._switched(self.rows, roles, users)[0]
 
     def users_anew(self, roles: Words) -> Words:
         """Who has each role as new users would get it: whatever was found for them before does not count."""
@@ -68,31 +80,25 @@ class Sides:
         codes = cheapest_codes(self.rows.ones, self.rows.zeros, roles, prices, exact=self.prices.exact)
         return pack_bits(codes[self.rows.kinds].T)
 
-    def roles_of(self, users: Words, roles: Words | None = None) -> Words:
-        """What each role holds, given who has it, at least cost."""
-        return self._codes(self.columns, users, roles)
+    def roles_of(self, users: Words, roles: Words | None = None) -> tuple[Words, float]:
+        """What each role holds, given who has it, at least cost; and what the table then costs."""
+        return self._switched(self.columns, users, roles)
 
-    def _codes(self, side: Side, factor: Words, begin: Words | None) -> Words:
-        start = None if begin is None else self.codes(side, begin)
+    def _switched(self, side: Side, factor: Words, begin: Words | None) -> tuple[Words, float]:
+        codes = np.zeros((len(side.ones), len(factor)), np.uint8) if begin is None else self.codes(side, begin)
         prices = self.prices.missed, self.prices.extra
-        codes = codes_of_rows(side.ones, side.zeros, factor, prices, exact=self.prices.exact, begin=start)
-        return pack_bits(codes[side.kinds].T)
+        costs = switch_codes(side.ones, side.zeros, factor, prices, self.prices.exact, 0, codes)
+        return pack_bits(codes[side.kinds].T), float(costs @ side.copies)
 
     def codes(self, side: Side, words: Words) -> NDArray[np.uint8]:
         """What each kind of row has (kinds × k), of bits over all rows."""
         first = np.zeros(len(side.copies), np.int64)
         first[side.kinds[::-1]] = np.arange(len(side.kinds))[::-1]
-        return np.ascontiguousarray((words[:, first >> 6] >> (first & 63).astype(np.uint64) & np.uint64(1)).T).astype(
-            np.uint8
-        )
+        return np.ascontiguousarray(unpack(words, len(side.kinds))[:, first].T)
 
-    def covered(self, side: Side, own: Words, other: Words, without: int = -1) -> Words:
+    def covered(self, side: Side, own: Words, other: Words) -> Words:
         """What the roles cover of each kind of row; `own` are bits over all rows, `other` over all columns."""
-        codes, found = self.codes(side, own), np.zeros_like(side.ones)
-        for r in range(len(other)):
-            if r != without:
-                found[codes[:, r] > 0] |= other[r]
-        return found
+        return covered_by(self.codes(side, own), other)
 
     def errors(self, users: Words, roles: Words) -> tuple[int, int]:
         """How many ones are missed and how many zeros are covered."""
@@ -118,9 +124,20 @@ class Sides:
                 best = users, items, gain
         return best
 
-    def free(self, users: Words, roles: Words, without: int = -1) -> tuple[Side, Side]:
-        """Both sides less what all roles but one cover."""
-        return (
-            self.rows.less(self.covered(self.rows, users, roles, without)),
-            self.columns.less(self.covered(self.columns, roles, users, without)),
-        )
+    def free(self, users: Words, roles: Words, of: tuple[Side, Side] | None = None) -> tuple[Side, Side]:
+        """Both sides (or what is free of them already) less what roles cover."""
+        rows, columns = (self.rows, self.columns) if of is None else of
+        return rows.less(self.covered(rows, users, roles)), columns.less(self.covered(columns, roles, users))
+
+
+def some_users(access: Access, k: int, rng: np.random.Generator) -> Access:
+    """Users drawn from a table on which k roles take long, so that they take seconds; else the table itself.
+
+    At least twenty for each role, of which a role is then held by some.
+    """
+    n, m = access.shape
+    most = max(20 * k, 32 * _TURN // (k * max(m, 1)))  # users and permissions as bits: m / 32 words a user
+    return access if n <= most else access.take(np.sort(rng.choice(n, most, replace=False)))
+
+
+_TURN = 1 << 29  # words that one turn of rows and columns looks at, at most: about a second

@@ -18,7 +18,7 @@ from unweave.solve.svd import truncated_svd
 Solution = tuple[Words, Words]  # who has each role, and what it holds
 THRESHOLDS = (0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the association matrix and of rounding that are tried
 MOST_COLUMNS = 4096  # kinds of columns whose rows of the association matrix are candidates, at most,
-_LOOK = 1 << 30  # and words of the table that all of these look at
+_LOOK = 1 << 34  # and words that choosing k of these looks at, for all thresholds: some ten seconds
 _TURNS = 50
 
 
@@ -37,15 +37,19 @@ def association(sides: Sides, k: int, rng=None) -> Solution:
 
     Miettinen et al. (2008), The discrete basis problem. Of equal columns one stands for all.
     """
-    shares = _shares(sides)
+    shares = _shares(sides, max(2 * k, _affordable(sides, k)))
     return _cheapest(sides, (greedily(sides, pack_bits(shares >= limit), k) for limit in THRESHOLDS))
 
 
-def _shares(sides: Sides) -> NDArray[np.float64]:
+def _affordable(sides: Sides, k: int) -> int:
+    """How many candidates may be looked at while k of them are chosen."""
+    return min(MOST_COLUMNS, _LOOK // (len(THRESHOLDS) * k * sides.rows.ones.size))
+
+
+def _shares(sides: Sides, most: int) -> NDArray[np.float64]:
     """P(j' | j): of those who hold j, what share holds j'; a row for each kind of column, those most held if many."""
     n = sides.shape[0]
     kinds = sides.columns.ones
-    most = min(MOST_COLUMNS, max(64, _LOOK // sides.rows.ones.size))
     if len(kinds) > most:
         kinds = kinds[np.sort(np.argsort(-ones_in_rows(kinds), kind="stable")[:most])]
     some, every = (sp.csr_array(unpack(words, n)).astype(np.float64) for words in (kinds, sides.columns.ones))
@@ -57,18 +61,20 @@ def greedily(sides: Sides, candidates: Words, k: int) -> Solution:
     """Of some candidates the one that gains most, again and again."""
     candidates = candidates[distinct(candidates)[0]]
     users, roles = nobody(sides)
-    side = sides.rows
+    side, prices = sides.rows, sides.prices
+    gains = gains_of_roles(side, candidates, prices)
     while len(roles) < k:
-        gains = gains_of_roles(side, candidates, sides.prices)
         best = int(gains.argmax())
         if gains[best] <= 0:
             break
-        good = np.bitwise_count(side.ones & candidates[best]).sum(axis=1, dtype=np.int64)
-        bad = np.bitwise_count(side.zeros & candidates[best]).sum(axis=1, dtype=np.int64)
-        pays = (sides.prices.missed * good > sides.prices.extra * bad) & (bad <= sides.prices.most_extra)
-        users = np.vstack([users, pack_bits(pays[side.kinds][None])])
-        roles = np.vstack([roles, candidates[best]])
-        side = side.less(np.where(pays[:, None], candidates[best], np.uint64(0)))
+        role = candidates[best]
+        good = np.bitwise_count(side.ones & role).sum(axis=1, dtype=np.int64)
+        bad = np.bitwise_count(side.zeros & role).sum(axis=1, dtype=np.int64)
+        pays = (prices.missed * good > prices.extra * bad) & (bad <= prices.most_extra)
+        users, roles = np.vstack([users, pack_bits(pays[side.kinds][None])]), np.vstack([roles, role])
+        gains -= gains_of_roles(side.some(pays), candidates, prices)  # of the others nothing changes
+        side = side.less(np.where(pays[:, None], role, np.uint64(0)))
+        gains += gains_of_roles(side.some(pays), candidates, prices)
     return users, roles
 
 
@@ -140,10 +146,11 @@ def _cheapest(sides: Sides, found) -> Solution:
 
 
 def best_start(sides: Sides, k: int, rng) -> Solution:
-    """The best of association, concepts and seeds, each settled."""
-    with_extra = replace(sides.prices, exact=True)
-    found = [association(sides, k), formal_concepts(sides, k), grown(sides, *nobody(sides), k, rng, with_extra)]
-    found.append(seeded(sides, k, rng))
+    """The best of association (where it takes seconds), concepts and seeds, each settled."""
+    careful = replace(sides.prices, exact=True)
+    found = [formal_concepts(sides, k), grown(sides, *nobody(sides), k, rng, careful), seeded(sides, k, rng)]
+    if _affordable(sides, k) >= 2 * k:
+        found = [association(sides, k), *found]
     return _cheapest(sides, (alternate(sides, *solution)[:2] for solution in found))
 
 
