@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.kernels.atoms import sweep_range
 from unweave.penalties import Both, L2Ball
 from unweave.penalties.base import Penalty
 from unweave.updates.base import Update
@@ -50,12 +51,6 @@ def ball_of(penalty: Penalty) -> tuple[float, bool] | None:
 
 def sweep_atoms(gram: NDArray, cross: NDArray, Z: NDArray, radius: float = 1.0, nonnegative: bool = False) -> None:
     """One sweep over the atoms that are used, in place: `gram` is UᵀU (k × k), `cross` UᵀX (k × m), all float64."""
-    curvature = np.diag(gram)
-    for t in np.flatnonzero(curvature > _UNUSED * curvature.max(initial=0.0)):
-        best = cross[t] - gram[t] @ Z
-        best /= curvature[t]
-        best += Z[t]
-        if nonnegative:
-            np.maximum(best, 0, out=best)
-        length = np.sqrt(best @ best)
-        Z[t] = best * (radius / length) if length > radius else best
+    least = _UNUSED * float(gram.diagonal().max(initial=0.0))
+    gram, cross = np.ascontiguousarray(gram), np.ascontiguousarray(cross)
+    sweep_range(gram, cross, Z, least, float(radius), bool(nonnegative), 0, len(Z))

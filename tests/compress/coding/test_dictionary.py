@@ -41,6 +41,21 @@ def test_planted_atoms_are_found(planted, solver):
     assert model.certificate_.kind == "kkt" and model.certificate_.gap < 0.05
 
 
+@pytest.mark.parametrize("times", [1.0, 1e14])
+def test_rough_passes_over_long_tables(times):
+    rng = np.random.default_rng(6)
+    atoms = rng.normal(size=(24, M))
+    codes = rng.laplace(size=(3000, 24)) * (rng.random((3000, 24)) < 0.1)
+    X = times * (codes @ atoms + 0.1 * rng.normal(size=(3000, M)))
+    how = {"strength": 0.3 * times, "random_state": 0}
+    model = unweave.DictionaryLearning(24, tol=1e-5, max_iter=60, **how).fit(X)
+    assert (np.diff(model.history_.objective) <= 1e-9 * model.history_.objective[0]).all()
+    turns = unweave.DictionaryLearning(24, solver="batch", tol=1e-5, **how).fit(X)
+    assert model.objective_ <= 1.01 * turns.objective_ and model.n_iter_ < turns.n_iter_
+    some, all_rows = model.certificate_.gap, model.certify(X).gap
+    assert 0.3 * all_rows <= some <= 3 * all_rows + 1e-9
+
+
 def test_batches_end_no_worse_than_scikit_learn(planted):
     from sklearn.decomposition import DictionaryLearning
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numbers import Integral
 
+import numpy as np
+
 from unweave.compress.coding.ksvd import KSVD
 from unweave.compress.coding.strength import strength_of, warn_if_nothing_is_left
 from unweave.compress.coding.sums import BatchSums
@@ -11,14 +13,16 @@ from unweave.data.arguments import whole
 from unweave.factorization.base import BaseFactorization
 from unweave.penalties import L1, Both, L2Ball, Sparse
 from unweave.solve import certificate as certify
+from unweave.solve.alternate import sides
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.start import choose_start, make_start
 from unweave.updates import ActiveSet
 
+_WITNESSES = 2048  # rows whose codes the certificate looks at
 SOLVERS = ("auto", "online", "batch", "ksvd")
 _PASSES = 64  # batches of a pass, of tables that are long enough
-_LEAST = 256  # rows of a batch
+_LEAST = 512  # rows of a batch
 
 
 class DictionaryLearning(BaseFactorization):
@@ -42,7 +46,7 @@ class DictionaryLearning(BaseFactorization):
         "online" improves the atoms after every batch of rows, "batch" after a pass; with `n_nonzero` "ksvd", which
         improves each atom together with its codes, or "batch". "auto" takes the first that can do it.
     batch_size : int or "auto", default="auto"
-        Rows of a batch of "online"; "auto" makes 64 of the table, of 256 rows at least.
+        Rows of a batch of "online"; "auto" makes 64 of the table, of 512 rows at least.
     missing : None, "nan", "zeros" or a Boolean mask, default=None
         As in :class:`unweave.Factorization`; the solver is then "batch".
     init : str or array, default="auto"
@@ -178,7 +182,7 @@ class DictionaryLearning(BaseFactorization):
             return "alternating", "codes and atoms in turn"
         if self.solver == "batch":
             return "batch", "as asked"
-        return "online", "sums over all rows make the atoms follow every batch"
+        return "online", "the atoms follow every batch: on sums that fade at first, on sums over all rows in the end"
 
     def _batch(self, n: int) -> int:
         if self.batch_size == "auto":
@@ -195,7 +199,15 @@ class DictionaryLearning(BaseFactorization):
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):
         # more atoms than columns: rank bounds nothing, and a penalty would make any such bound a poor one
-        return certify.stationarity(objective, problem, U, Z, self.objective_, rows)
+        # codes of some rows stand for all, which follow from the atoms in the same way
+        some = np.unique(np.linspace(0, len(U) - 1, _WITNESSES).astype(np.int64))
+        fewer = objective.take(some) if len(some) < len(U) else None
+        if fewer is None or objective.in_blocks:
+            return certify.stationarity(objective, problem, U, Z, self.objective_, rows)
+        codes, atoms = sides(problem)
+        models = (fewer.rows_given(Z), U[some], codes), (objective.columns_given(U), np.ascontiguousarray(Z.T), atoms)
+        residual = max(certify.unrest(certify.unrest_parts(*side, []), self.objective_) for side in models)
+        return certify.Certificate("kkt", 0.0, residual, True, float(self.objective_))
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows: the sums UᵀU and UᵀX of all blocks so far are kept (Mairal et al.).
