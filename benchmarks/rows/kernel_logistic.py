@@ -1,7 +1,7 @@
 """Kernel logistic regression of 5000 rows, Gaussian kernel: time to the objective of L-BFGS on the same table.
 
-Minimised is Σ log(1 + exp(−y·f)) + ½‖f‖² over f = Σ αᵢ k(xᵢ, ·) + b. The peers are SciPy's L-BFGS over the weights α, as
-one writes it down, and over w with f = L·w, L the Cholesky factor of the table, where the problem is much better
+Minimised is Σ log(1 + exp(−y·f)) + ½‖f‖² over f = Σ αᵢ k(xᵢ, ·) + b. The peers are SciPy's L-BFGS over the weights α,
+as one writes it down, and over w with f = L·w, L the Cholesky factor of the table, where the problem is much better
 conditioned. Everybody computes its own table; the evaluator computes the objective from the weights with one and the
 same table.
 """
@@ -74,7 +74,9 @@ def ours(data: Cases, target: float | None) -> Fit:
 def _lbfgs(value_and_slope, n: int) -> Any:
     from scipy.optimize import minimize
 
-    return minimize(value_and_slope, np.zeros(n + 1), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 9000})
+    return minimize(
+        value_and_slope, np.zeros(n + 1), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 9000}
+    )
 
 
 def weights(data: Cases, threads: int) -> Fit:

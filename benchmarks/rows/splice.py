@@ -79,12 +79,14 @@ def judged(data: Junctions, grams: Iterable[tuple[np.ndarray, float]]) -> Fit:
 
     folds = range(int(data.fold.max()) + 1)
     trains = [np.flatnonzero(data.fold != i) for i in folds]
-    best, found, inside = [len(data.y) + 1] * len(folds), [0] * len(folds), StratifiedKFold(3, shuffle=True, random_state=1)
+    best, found, inside = (
+        [len(data.y) + 1] * len(folds),
+        [0] * len(folds),
+        StratifiedKFold(3, shuffle=True, random_state=1),
+    )
     for K, cost in grams:
         for i, train in enumerate(trains):
-            inner = sum(
-                wrong(K, cost, data.y, train[a], train[b]) for a, b in inside.split(train, data.y[train])
-            )
+            inner = sum(wrong(K, cost, data.y, train[a], train[b]) for a, b in inside.split(train, data.y[train]))
             if inner < best[i]:
                 best[i], found[i] = inner, wrong(K, cost, data.y, train, np.flatnonzero(data.fold == i))
     return Fit(np.array(found), len(folds))

@@ -54,9 +54,7 @@ def common_subsequences(a: str, b: str) -> float:
         reach = np.zeros((len(a) + 1, len(b) + 1))  # of those that ended before, each step further costs λ
         for i in range(len(a)):
             for j in range(len(b)):
-                reach[i + 1, j + 1] = (
-                    ends[i, j] + DECAY * (reach[i, j + 1] + reach[i + 1, j]) - DECAY**2 * reach[i, j]
-                )
+                reach[i + 1, j + 1] = ends[i, j] + DECAY * (reach[i, j + 1] + reach[i + 1, j]) - DECAY**2 * reach[i, j]
         ends = alike * DECAY**2 * reach[:-1, :-1]
     return float(total)
 
