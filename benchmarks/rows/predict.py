@@ -42,11 +42,11 @@ class Case:
     classes: bool
 
 
-def load(folder: Path, size: str) -> list[Case]:
+def load(folder: Path, size: str, most: int = MOST_ROWS) -> list[Case]:
     tables = list(bundled())
     if size != "tiny":
         tables += [*categorical(folder), *letters(folder)]
-    most = MOST_ROWS if size == "full" else 150
+    most = most if size == "full" else 150
     return [_case(*table, most) for table in tables[: None if size != "tiny" else 2]]
 
 
@@ -195,10 +195,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--size", default="full")
+    parser.add_argument("--most", type=int, default=MOST_ROWS, help="rows of a table, at most")
     parser.add_argument("--only", default="", help="names of tables, separated by commas")
     options = parser.parse_args()
     contenders, rows = {OURS: ours, **PEERS}, []
-    for case in load(options.data, options.size):
+    for case in load(options.data, options.size, options.most):
         if options.only and case.name not in options.only.split(","):
             continue
         found = [error(case, make) for make in contenders.values()]
