@@ -14,6 +14,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, SVR
 
+from unweave.predict.learned import predictors
 from unweave.predict.learned.predictors import fit_linear, fit_vectors
 from unweave.predict.learned.trees import Boosted, Forest
 
@@ -43,8 +44,10 @@ def test_trees_for_numbers_too():
     np.testing.assert_array_equal(Boosted.of(boosted).answers(X)[:, 0], boosted.predict(X))
 
 
+@pytest.mark.parametrize("kept", [predictors._PAIRS, 100])  # rows whose table of pairs is kept, or is not
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
-def test_support_vectors_call_the_same_classes(load):
+def test_support_vectors_call_the_same_classes(load, kept, monkeypatch):
+    monkeypatch.setattr(predictors, "_PAIRS", kept)
     X, y = load(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     ours = fit_vectors(X, y, y.max() + 1, 3.0, 0)
@@ -52,7 +55,9 @@ def test_support_vectors_call_the_same_classes(load):
     assert ours.sharpness > 0
 
 
-def test_support_vectors_for_numbers():
+@pytest.mark.parametrize("kept", [predictors._PAIRS, 100])
+def test_support_vectors_for_numbers(kept, monkeypatch):
+    monkeypatch.setattr(predictors, "_PAIRS", kept)
     X, y = load_diabetes(return_X_y=True)
     peer = SVR(C=2.0).fit(X, (y - y.mean()) / y.std()).predict(X) * y.std() + y.mean()
     np.testing.assert_allclose(fit_vectors(X, y, 0, 2.0, 0).answers(X)[:, 0], peer, rtol=1e-8)

@@ -17,9 +17,11 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from unweave.data.storage import product
+from unweave.predict.kernels.vectors import Gaussian
 from unweave.predict.learned.trees import Boosted, Forest
 
 _NEAR = 1 << 22  # entries of the kernel that are held at a time
+_PAIRS = 8192  # rows whose table of pairs is kept for the support vectors (512 MiB)
 _RIDGES = np.logspace(-3, 4, 15)  # multiples of the rows of a standardised table, from nothing to everything
 
 
@@ -122,24 +124,35 @@ def _ridge(X: Any, y: NDArray, strength: float) -> Linear:
 
 def fit_vectors(X: NDArray, y: NDArray, k: int, strength: float, seed: int) -> Vectors:
     """Fit a support vector machine with a Gaussian kernel; how sure a vote is, is learned on rows left out."""
+    gamma = _width(X)
+    K = None if len(X) > _PAIRS else Gaussian(gamma=gamma)(X)
     if not k:
         from sklearn.svm import SVR
 
         centre, scale = y.mean(), y.std() or 1.0
-        fitted = SVR(C=strength, gamma=_width(X)).fit(X, (y - centre) / scale)
+        fitted = _solved(SVR(C=strength), X, (y - centre) / scale, gamma, K)
         weights, offset = fitted.dual_coef_.T * scale, fitted.intercept_ * scale + centre
-        return Vectors(fitted.support_vectors_, np.ascontiguousarray(weights), offset, _width(X), 0.0, 0)
+        return Vectors(X[fitted.support_], np.ascontiguousarray(weights), offset, gamma, 0.0, 0)
     from sklearn.svm import SVC
 
-    fitted = _pairwise(SVC(C=strength, gamma=_width(X)).fit(X, y), k)
+    fitted = _pairwise(_solved(SVC(C=strength), X, y, gamma, K), X, gamma, k)
     held = np.random.default_rng(seed).permutation(len(y)) % 4 == 0
     if len(np.unique(y[~held])) < k or not held.any():
         return fitted
-    apart = _pairwise(SVC(C=strength, gamma=_width(X)).fit(X[~held], y[~held]), k)
+    others = X[~held]
+    some = _solved(SVC(C=strength), others, y[~held], gamma, None if K is None else K[np.ix_(~held, ~held)])
+    apart = _pairwise(some, others, gamma, k)
     apart.sharpness = 1.0
     scores = np.log(np.maximum(apart.answers(X[held]), 1e-300))
     fitted.sharpness = _sharpness(scores, y[held])
     return fitted
+
+
+def _solved(machine: Any, X: NDArray, y: NDArray, gamma: float, K: NDArray | None) -> Any:
+    """Fit a machine; its solver takes whole rows of the table of pairs, which are cheaper all at once than one by one."""
+    if K is None:
+        return machine.set_params(gamma=gamma).fit(X, y)
+    return machine.set_params(kernel="precomputed").fit(K, y)
 
 
 def _width(X: NDArray) -> float:
@@ -148,7 +161,7 @@ def _width(X: NDArray) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def _pairwise(fitted: Any, k: int) -> Vectors:
+def _pairwise(fitted: Any, X: NDArray, gamma: float, k: int) -> Vectors:
     """Write the decisions of all pairs of classes as one weighted sum over the support vectors."""
     of_class = np.repeat(np.arange(k), fitted.n_support_)
     first, second = np.triu_indices(k, 1)
@@ -158,7 +171,7 @@ def _pairwise(fitted: Any, k: int) -> Vectors:
         weights[of_class == j, p] = fitted.dual_coef_[i, of_class == j]
     # With two classes scikit-learn turns the sign, so that positive means the second.
     sign = -1.0 if k == 2 else 1.0
-    return Vectors(fitted.support_vectors_, sign * weights, sign * fitted.intercept_, fitted.gamma, 3.0, k)
+    return Vectors(X[fitted.support_], sign * weights, sign * fitted.intercept_, gamma, 3.0, k)
 
 
 def _sharpness(scores: NDArray, y: NDArray) -> float:

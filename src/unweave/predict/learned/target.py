@@ -85,7 +85,7 @@ def as_classes(y: NDArray, name: str) -> tuple[NDArray, NDArray]:
     classes, places = np.unique(y, return_inverse=True)
     k, n = len(classes), len(y)
     if k < 2:
-        raise ValueError(f"{name} needs at least two classes, and y has one class only: {classes[0]!r}")
+        raise ValueError(f"{name} needs at least two classes, and y has one class only: {classes.tolist()[0]!r}")
     if (k == n and n > 2) or (n >= _SOME and k > _MOST_SHARE * n):
         raise ValueError(
             f"y has {k:,} classes in {n:,} rows, so hardly any comes twice: for numbers use RepresentationRegressor, "
