@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,3 +87,12 @@ def generator(random_state) -> np.random.Generator:
     if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
         return np.random.default_rng(int(random_state))
     raise ValueError(f"random_state must be None, a whole number from 0 or a generator, got {random_state!r}")
+
+
+def need_rows_compared(kernel: Any, name: str) -> None:
+    """Raise unless a function of two tables compares rows of numbers: some kernels compare strings, or trees."""
+    takes = getattr(kernel, "takes", "vectors")
+    if takes not in ("vectors", "anything"):
+        raise ValueError(
+            f"{name}={kernel!r} compares {takes}: use {name}='precomputed', and give the table {kernel!r}(X) in place of X"
+        )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.arguments import need_rows_compared
 from unweave.data.storage import as_dense
 from unweave.data.table import check_table
 from unweave.explain.parts.base import indicator
@@ -159,6 +160,7 @@ def gram_plan(words: str, n: int, start: str = "k-means") -> Plan:
 
 def check_kernel(kernel) -> None:
     """Raise unless `kernel` is None, "precomputed", a known name or a function of two tables."""
+    need_rows_compared(kernel, "kernel")
     if kernel is None or callable(kernel) or (isinstance(kernel, str) and kernel in ("precomputed", *KERNELS)):
         return
     raise ValueError(

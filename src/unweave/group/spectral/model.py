@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unweave.data.arguments import generator, number, whole
+from unweave.data.arguments import generator, need_rows_compared, number, whole
 from unweave.data.atomic import need_place
 from unweave.data.table import refuse_blocks
 from unweave.data.tiny_values import need_spread
@@ -154,6 +154,7 @@ class SpectralClustering(Model, ClusterMixin, BaseEstimator):
                 f"affinity={self.affinity!r} is not known; use one of {', '.join(AFFINITIES)}, or a function of two "
                 "tables"
             )
+        need_rows_compared(self.affinity, "affinity")
         need_place(self.checkpoint, "the checkpoint")  # before the eigenvectors, which may take long
         with fitting(self, client):
             W, nodes = self._graph(X)

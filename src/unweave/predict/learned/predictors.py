@@ -149,7 +149,7 @@ def fit_vectors(X: NDArray, y: NDArray, k: int, strength: float, seed: int) -> V
 
 
 def _solved(machine: Any, X: NDArray, y: NDArray, gamma: float, K: NDArray | None) -> Any:
-    """Fit a machine; its solver takes whole rows of the table of pairs, which are cheaper all at once than one by one."""
+    """Fit a machine; its solver wants rows of the table of pairs, which are cheaper all at once than one by one."""
     if K is None:
         return machine.set_params(gamma=gamma).fit(X, y)
     return machine.set_params(kernel="precomputed").fit(K, y)
