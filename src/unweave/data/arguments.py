@@ -94,5 +94,5 @@ def need_rows_compared(kernel: Any, name: str) -> None:
     takes = getattr(kernel, "takes", "vectors")
     if takes not in ("vectors", "anything"):
         raise ValueError(
-            f"{name}={kernel!r} compares {takes}: use {name}='precomputed', and give the table {kernel!r}(X) in place of X"
+            f"{name}={kernel!r} compares {takes}: use {name}='precomputed', and give the table {kernel!r}(X) for X"
         )

@@ -21,7 +21,7 @@ from unweave.predict.kernels.vectors import Gaussian
 from unweave.predict.learned.trees import Boosted, Forest
 
 _NEAR = 1 << 22  # entries of the kernel that are held at a time
-_PAIRS = 8192  # rows whose table of pairs is kept for the support vectors (512 MiB)
+_PAIRS = 10_000  # rows whose table of pairs is kept for the support vectors (800 MB): as many as are judged at most
 _RIDGES = np.logspace(-3, 4, 15)  # multiples of the rows of a standardised table, from nothing to everything
 
 
