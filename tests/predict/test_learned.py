@@ -222,7 +222,7 @@ def test_columns_of_a_file_are_found_by_name(houses):
     model = quick(RepresentationRegressor).fit(rest, houses["price"])
     turned = as_table(rest[["garden", "size", "town"]])
     np.testing.assert_array_equal(model.predict(turned), model.predict(rest))
-    with pytest.raises(ValueError, match="lacks columns.*'size'"):
+    with pytest.raises(ValueError, match=r"lacks columns.*'size'"):
         model.predict(as_table(rest[["garden", "town"]]))
 
 

@@ -51,8 +51,9 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
 
     extra = read_extra(path)
     facts = extra.get("shown")
-    enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
-    if enough and "answer" in extra:
+    if facts is None or "answer" not in extra:
+        return *_asked(path, top), extra
+    if "title" in facts or top <= max(map(len, facts["largest"]), default=top):
         return extra["answer"], facts, extra
     return *_asked(path, top), extra
 

@@ -206,7 +206,8 @@ class DictionaryLearning(BaseFactorization):
             return certify.stationarity(objective, problem, U, Z, self.objective_, rows)
         codes, atoms = sides(problem)
         models = (fewer.rows_given(Z), U[some], codes), (objective.columns_given(U), np.ascontiguousarray(Z.T), atoms)
-        residual = max(certify.unrest(certify.unrest_parts(*side, []), self.objective_) for side in models)
+        parts = [certify.unrest_parts(model, F, half, []) for model, F, half in models]
+        residual = max(certify.unrest(part, self.objective_) for part in parts)
         return certify.Certificate("kkt", 0.0, residual, True, float(self.objective_))
 
     def partial_fit(self, X, y=None):
