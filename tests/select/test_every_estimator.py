@@ -18,13 +18,12 @@ _FEW = {"max_iter": 4, "random_state": 0, "ridge": 0.5}
 COUNTED = [
     name
     for name in ESTIMATORS
-    if name != "CP"
-    and not ESTIMATORS[name].needs
+    if name != "CP" and (ESTIMATORS[name].explains or name == "TextTable")
     and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
 ]
 # Another number than three suits these too: fewer directions about a mean, more atoms, roles of the tails of groups.
 RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA", "ICA", "LinearAutoencoder"}
-RIGHT |= {"DictionaryLearning", "BooleanFactorization", "MultiAssignmentClustering"}
+RIGHT |= {"SparsePCA", "DictionaryLearning", "BooleanFactorization", "MultiAssignmentClustering"}
 
 
 def model(name):

@@ -32,6 +32,7 @@ class Linear:
     classes: bool
     takes_holes = False
     takes_sparse = True
+    _name_in_files = "LinearPredictor"  # a kernel has the other
 
     def answers(self, X: Any) -> NDArray:
         """Return the sums, as shares of the classes where there are classes."""
@@ -55,6 +56,7 @@ class Vectors:
     n_classes: int
     takes_holes = False
     takes_sparse = False
+    _name_in_files = "VectorPredictor"  # those of words have the other
 
     def answers(self, X: NDArray) -> NDArray:
         """Return shares of the classes by the votes of all pairs, or numbers."""

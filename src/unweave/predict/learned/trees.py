@@ -28,6 +28,7 @@ class Trees:
     unknown_left: NDArray  # whether a hole goes to the left
     roots: NDArray
     depth: int
+    _name_in_files = "PredictingTrees"  # a kernel has the other
 
     def leaves(self, X: NDArray) -> NDArray:
         """Return the leaf that each row ends in, a column for every tree."""
