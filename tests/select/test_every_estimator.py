@@ -18,7 +18,8 @@ _FEW = {"max_iter": 4, "random_state": 0, "ridge": 0.5}
 COUNTED = [
     name
     for name in ESTIMATORS
-    if name != "CP" and (ESTIMATORS[name].explains or name == "TextTable")
+    if name != "CP"
+    and (ESTIMATORS[name].explains or name == "TextTable")
     and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
 ]
 # Another number than three suits these too: fewer directions about a mean, more atoms, roles of the tails of groups.
