@@ -134,7 +134,7 @@ overflow:hidden}
 .word.on{fill:var(--two);fill-opacity:1}
 #labels text{fill:var(--ink);pointer-events:none;text-anchor:middle;paint-order:stroke;stroke:var(--paper);
 stroke-linejoin:round}
-#labels text.near{font-weight:600}#labels text.on{font-weight:700;fill:var(--two)}
+#labels text.near{font-weight:600}#labels text.on{font-weight:800}
 #lines line{stroke:var(--c4);opacity:.6}
 .tools{display:flex;flex-wrap:wrap;align-items:center;gap:8px;margin:0 0 10px}
 .tools input{font:inherit;font-size:.95rem;flex:1 1 12rem;min-width:8rem;color:var(--ink);background:var(--paper);
