@@ -92,7 +92,14 @@ def test_translations_of_one_word_count_one_together(rng):
 @pytest.mark.parametrize(
     # a third of the directions is lost where 12 become 8: a turn, which stretches nothing, then misses more
     ("width", "method", "least"),
-    [(8, "orthogonal", 0.6), (8, "linear", 0.8), (8, "cca", 0.9), (20, "orthogonal", 1), (20, "linear", 1), (20, "cca", 1)],
+    [
+        (8, "orthogonal", 0.6),
+        (8, "linear", 0.8),
+        (8, "cca", 0.9),
+        (20, "orthogonal", 1),
+        (20, "linear", 1),
+        (20, "cca", 1),
+    ],
 )
 def test_unequal_widths(rng, width, method, least):
     source, target = spaces(rng, width)
@@ -240,5 +247,5 @@ def test_files_that_are_no_dictionary(rng, tmp_path):
     found = align(*spaces(rng), pairs(0, 9))
     with pytest.raises(ValueError, match="'csls' or 'cosine'"):
         found.translate("e1", retrieval="nearest")
-    with pytest.raises(ValueError, match="did you mean 'e10'|did you mean"):
+    with pytest.raises(ValueError, match="did you mean"):
         found.translate("e1o")

@@ -70,7 +70,9 @@ def test_analogies_are_those_written_out(vectors, method):
 def test_one_thread_and_two_count_alike(vectors, two_threads):
     rng = np.random.default_rng(2)
     asked = [tuple(rng.choice(vectors.symbols, 4)) for _ in range(900)]
-    one, two = two_threads(lambda: (evaluate_analogies(vectors, asked), evaluate_analogies(vectors, asked, method="mul")))
+    one, two = two_threads(
+        lambda: (evaluate_analogies(vectors, asked), evaluate_analogies(vectors, asked, method="mul"))
+    )
     assert one == two
 
 
@@ -123,7 +125,11 @@ def test_files_without_questions(vectors, tmp_path):
 def test_pairs_of_a_file(vectors, tmp_path, separator):
     rng = np.random.default_rng(3)
     pairs = [(*rng.choice(vectors.symbols, 2, replace=False), round(rng.random() * 10, 2)) for _ in range(50)]
-    lines = ["Word 1,Word 2,Human (mean)", *(separator.join(map(str, one)) for one in pairs), f"unheard{separator}of{separator}3"]
+    lines = [
+        "Word 1,Word 2,Human (mean)",
+        *(separator.join(map(str, one)) for one in pairs),
+        f"unheard{separator}of{separator}3",
+    ]
     path = tmp_path / "pairs.txt"
     path.write_text("\n".join(lines) + "\n")
     found = evaluate_similarity(vectors, path)
@@ -142,7 +148,11 @@ def test_pairs_of_which_nothing_can_be_said(vectors):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("a b 1\na b\n", "line 2: has no two words"), ("a b 1\nc d high\n", "line 2"), ("a b nan\n", "line 1.*not finite")],
+    [
+        ("a b 1\na b\n", "line 2: has no two words"),
+        ("a b 1\nc d high\n", "line 2"),
+        ("a b nan\n", "line 1.*not finite"),
+    ],
 )
 def test_files_without_pairs(vectors, tmp_path, text, words):
     path = tmp_path / "pairs.txt"

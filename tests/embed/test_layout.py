@@ -87,7 +87,7 @@ def test_facts_of_a_map(rng):
 def talk():
     rng = np.random.default_rng(0)
     words = [[f"{kind}{i}" for i in range(25)] for kind in ("river", "bread", "violin")]
-    return [list(rng.choice(words[i % 3], 12)) + ["the"] for i in range(300)]
+    return [[*rng.choice(words[i % 3], 12), "the"] for i in range(300)]
 
 
 @pytest.fixture(scope="module")

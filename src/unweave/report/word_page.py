@@ -115,7 +115,13 @@ def _telling(words: list[str]) -> list[int]:
 def _data(facts: dict, words: list[str]) -> Markup:
     """Write the facts for the script: JSON in which no character can end the element or begin another."""
     near = [[p if isinstance(p, int) else plain(p, _WORD) for p in row] for row in facts["near"]]
-    kept = {"begin": _telling(words)[0], "words": words, "near": near, "cosines": facts["cosines"], "counts": facts["counts"]}
+    kept = {
+        "begin": _telling(words)[0],
+        "words": words,
+        "near": near,
+        "cosines": facts["cosines"],
+        "counts": facts["counts"],
+    }
     text = json.dumps(kept, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

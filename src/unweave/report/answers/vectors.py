@@ -18,7 +18,9 @@ def vectors_answer(model: Any) -> Found:
     vectors = getattr(model, "vectors_", model)
     examples = neighbours(vectors)
     rows = [[str(word), ", ".join(str(near) for near, _ in found)] for word, found in examples]
-    data = {"examples": {str(word): [[str(near), round(score, 4)] for near, score in found] for word, found in examples}}
+    data = {
+        "examples": {str(word): [[str(near), round(score, 4)] for near, score in found] for word, found in examples}
+    }
     return Found(headline(vectors), ["word", "nearest words"], rows, [], data)
 
 
@@ -51,7 +53,9 @@ def telling(symbols: Sequence[Hashable]) -> list[Hashable]:
     ['paris', ('song', 3)]
     """
     first = {word.lower() for word in symbols[:_FIRST] if isinstance(word, str)}
-    common = max((stop_words_of(language) for language in ("english", *LANGUAGES)), key=lambda words: len(words & first))
+    common = max(
+        (stop_words_of(language) for language in ("english", *LANGUAGES)), key=lambda words: len(words & first)
+    )
     kept = [one for one in symbols if not isinstance(one, str) or _tells(one, common)]
     return kept or list(symbols)
 
