@@ -51,7 +51,8 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
     from unweave.persist import read_extra
 
     if is_vectors(path):
-        return *_of_vectors(path), {"verb": "embed"}
+        told, about = _of_vectors(path)
+        return told, about, {"verb": "embed"}
     extra = read_extra(path)
     facts = extra.get("shown")
     enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
