@@ -121,15 +121,14 @@ def test_every_part_is_in_the_table_under_its_own_name():
         assert module.startswith("unweave.") and not name.startswith("__")
 
 
-def test_no_two_parts_share_a_name_in_files():
-    """The second would be saved as the first, or not at all."""
-    names = [name for names in registry._PARTS.values() for name in names.split()] + list(registry._RENAMED)
-    taken = set(registry.ESTIMATORS) - {"TextTable"}  # an estimator that is a part as well
-    assert sorted(names) == sorted(set(names)) and not taken & set(names)
-    for name in registry.CLASSES:
-        found = registry.find_part(name)
-        # names of files saved before are those of classes that are called otherwise now
-        assert registry.part_name(found) == name or found.__name__ != name
+def test_no_two_classes_have_one_name_in_files():
+    """Of two rooms that call a part alike, one would be saved as nothing or, worse, loaded as the other."""
+    names = [name for listed in registry._PARTS.values() for name in listed.split()] + list(registry._RENAMED)
+    assert sorted(names) == sorted(set(names))
+    for name, (module, attribute) in registry.CLASSES.items():
+        kind = getattr(import_module(module), attribute)
+        former = name in {"TableLayout", "Layout", "Centres"}  # in files saved before: read, and never written
+        assert former or registry.part_name(kind) == name
 
 
 def test_every_public_estimator_is_in_the_table():

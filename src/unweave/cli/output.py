@@ -75,6 +75,8 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
     """Collect what `unweave show` says besides the answer: of each component the largest columns and their weights."""
     from unweave.report.numbers import readable
 
+    if hasattr(model, "vectors_"):
+        return shown_vectors(model)
     Z, names = weights_of(model)
     noun, first = numbered_as(model)
     best = np.argsort(-np.abs(Z), axis=1, kind="stable")[:, :most]
@@ -83,6 +85,18 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
         "objective": float(model.objective_), "plan": model.plan_.as_dict(), "plan_words": str(model.plan_),
         "certificate": {"kind": model.certificate_.kind, "gap": finite(model.certificate_.gap)},
         "largest": [[[names[j], readable(z[j])] for j in at] for z, at in zip(Z, best, strict=True)],
+    }  # fmt: skip
+
+
+def shown_vectors(model: Any) -> dict[str, Any]:
+    """Collect what `unweave show` says of vectors of words, with or without the model that learned them."""
+    vectors, plan = getattr(model, "vectors_", model), getattr(model, "plan_", None)
+    objective = getattr(model, "objective_", None)
+    return {
+        "model": type(model).__name__, "components": vectors.n_components, "columns": len(vectors), "noun": "word",
+        "first": 1, "objective": finite(objective), "plan": None if plan is None else plan.as_dict(),
+        "plan_words": "" if plan is None else str(plan), "certificate": None, "largest": [],
+        "title": type(model).__name__,
     }  # fmt: skip
 
 
@@ -334,6 +348,16 @@ def is_model(path: Path) -> bool:
     with open(path, "rb") as file:
         head = file.read(10)
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
+
+
+def is_vectors(path: Path) -> bool:
+    """Tell whether a file holds vectors of words, as `unweave embed` leaves them, and no model."""
+    from unweave.data.container import Contents, DamagedFileError
+
+    try:
+        return Contents(path).note.get("kind") == "vectors"
+    except (OSError, DamagedFileError):
+        return False
 
 
 def open_model(path: Path) -> tuple[Any, Recipe | None, dict]:

@@ -46,12 +46,13 @@ _PARTS: dict[str, str] = {
     "unweave.predict.learned.pipe": "Codes Constant Pipe",
     "unweave.predict.learned.trees": "Boosted Forest",
 }
-# Classes whose own names others have already: each says in `_name_in_files` what files call it.
+
+# A class whose own name another one has already says in `_name_in_files` what files call it.
 _RENAMED: dict[str, tuple[str, str]] = {
     "GaussianKernel": ("unweave.predict.kernels.vectors", "Gaussian"),
     "LinearPredictor": ("unweave.predict.learned.predictors", "Linear"),
-    "VectorPredictor": ("unweave.predict.learned.predictors", "Vectors"),
-    "PredictingTrees": ("unweave.predict.learned.trees", "Trees"),
+    "SupportVectors": ("unweave.predict.learned.predictors", "Vectors"),
+    "GrownTrees": ("unweave.predict.learned.trees", "Trees"),
 }
 
 # name in a file → (module, attribute)

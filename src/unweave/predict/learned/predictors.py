@@ -27,12 +27,13 @@ _RIDGES = np.logspace(-3, 4, 15)  # multiples of the rows of a standardised tabl
 class Linear:
     """A weighted sum of the columns for each class, or for the number."""
 
+    _name_in_files = "LinearPredictor"  # a kernel has the other
+
     weights: NDArray  # columns × outputs
     offset: NDArray
     classes: bool
     takes_holes = False
     takes_sparse = True
-    _name_in_files = "LinearPredictor"  # a kernel has the other
 
     def answers(self, X: Any) -> NDArray:
         """Return the sums, as shares of the classes where there are classes."""
@@ -48,6 +49,8 @@ class Linear:
 class Vectors:
     """Support vectors: rows of the table that speak for what is near them, K(a, b) = exp(−γ‖a − b‖²)."""
 
+    _name_in_files = "SupportVectors"  # vectors of words have the other
+
     rows: NDArray
     weights: NDArray  # of each row, a column for every pair of classes, or one for the number
     offset: NDArray
@@ -56,7 +59,6 @@ class Vectors:
     n_classes: int
     takes_holes = False
     takes_sparse = False
-    _name_in_files = "VectorPredictor"  # those of words have the other
 
     def answers(self, X: NDArray) -> NDArray:
         """Return shares of the classes by the votes of all pairs, or numbers."""

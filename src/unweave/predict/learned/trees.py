@@ -21,6 +21,8 @@ _AT_ONCE = 1 << 19  # places of rows in trees that are moved in one round: a few
 class Trees:
     """Some grown trees: where a row goes at each node, and where each tree begins."""
 
+    _name_in_files = "GrownTrees"  # a kernel has the other
+
     feature: NDArray  # of each node, 0 in a leaf
     threshold: NDArray
     left: NDArray  # the next node, itself in a leaf
@@ -28,7 +30,6 @@ class Trees:
     unknown_left: NDArray  # whether a hole goes to the left
     roots: NDArray
     depth: int
-    _name_in_files = "PredictingTrees"  # a kernel has the other
 
     def leaves(self, X: NDArray) -> NDArray:
         """Return the leaf that each row ends in, a column for every tree."""
