@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import nearest as slow
+from unweave import parallel
 from unweave.kernels.nearest import LANE, coarsen_point, coarsen_range
 from unweave.linalg import nearest as of_points
 from unweave.linalg.nearest import Index, unit_row, unit_rows
@@ -94,6 +95,18 @@ def test_equal_rows_come_in_their_order():
     places, scores = Index(units).nearest(units[5], 15)
     assert places[:10].tolist() == list(range(5, 400, 40))
     assert (np.diff(places[10:]) > 0).all() or len(set(scores[10:])) > 1
+
+
+def test_the_floor_of_one_piece_hides_no_equal_row_of_another(monkeypatch):
+    units = units_of(300, 70)[np.arange(3000) % 300]  # the same rows in every piece
+    monkeypatch.setattr(of_points, "_BYTES", 128 * 300)
+    index = Index(units)
+    for turned in (list, reversed):  # whatever piece comes first
+        monkeypatch.setattr(of_points.parallel, "run", lambda task, n, size, turned=turned: [
+            found for _, found in sorted([(a, task(a, b)) for a, b in turned(list(parallel.chunks(n, size)))])
+        ])  # fmt: skip
+        places, _ = index.nearest(units[7], 10)
+        assert places.tolist() == list(range(7, 3000, 300))
 
 
 def test_pieces_and_threads_do_not_change_a_bit(monkeypatch, two_threads):

@@ -37,12 +37,21 @@ class Index:
         whole, rests = np.zeros((self._lanes, LANE), np.int16), np.empty(self._lanes)
         bounds = coarsen_point(point, whole, rests)
 
+        floor = [np.float32(-np.inf)]
+
         def scan(start: int, stop: int) -> tuple[NDArray, NDArray]:
+            """The best of a range, as far as they are above the floor: what `n` rows of another range reach.
+
+            Which range is done first changes how many rows are multiplied, and nothing else: equals are not below it.
+            """
             size = min(n, stop - start)
-            values, places = np.full((1, size), -np.inf, np.float32), np.full((1, size), -1, np.int64)
+            values, places = np.full((1, size), floor[0], np.float32), np.full((1, size), -1, np.int64)
             nearest_range(self.units, *self._copy, point, whole, rests, *bounds, values[0], places[0], start, stop)
             sort_range(values, places, 0, 1)
-            return places[0], values[0]
+            found = places[0] >= 0
+            if size == n and found.all():
+                floor[0] = max(floor[0], np.nextafter(values[0, -1], np.float32(-np.inf)))
+            return places[0][found], values[0][found]
 
         return _merged(parallel.run(scan, len(self.units), self._size), n)
 
