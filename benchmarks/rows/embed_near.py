@@ -100,7 +100,7 @@ class Spaces(NamedTuple):
 
 
 def load_spaces(folder: Path, size: str) -> Spaces:
-    """Of the English words with a vector and a translation that has one 500 are held out, with all they translate to."""
+    """Of the English words with a vector and a translation that has one, 500 are held out with all they mean."""
     english, french = word_data.glove(folder), word_data.french(folder)
     if size == "tiny":
         english, french = [(words[:20_000], array[:20_000]) for words, array in (english, french)]
