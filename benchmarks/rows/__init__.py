@@ -54,6 +54,10 @@ APART = [
     "embed_words",
     "embed_pairs",
     "embed_near",
+    "strings",
+    "splice",
+    "kernel_logistic",
+    "predict",
 ]
 
 
