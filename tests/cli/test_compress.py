@@ -104,6 +104,47 @@ def test_another_picture_is_cut_as_the_first_was(photo, capsys):
     assert float(found[0]["component 1"]) == pytest.approx(800)
 
 
+@pytest.fixture
+def coloured(here):
+    """A small picture whose colours differ though its brightness hardly does: half red, half green, with hills."""
+    y, x = np.mgrid[:40, :50] / 40
+    hills = 30 * np.sin(4 * x + 3 * y * y)
+    pixels = np.dstack([200 - 120 * (x > 0.6) + hills, 80 + 60 * (x > 0.6) + hills, 60 + 40 * y])
+    path = here / "coloured.png"
+    Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8)).save(path)
+    return path
+
+
+def test_a_picture_in_colour_stays_in_colour(coloured, capsys):
+    told = said(capsys, "compress", coloured, "--out", "out")
+    assert told["model"] == "OrthonormalBasis" and told["rows"] == 5 * 7 and told["columns"] == 192
+    assert told["headline"].startswith("40 × 50 pixels in colour in 35 tiles of 12 numbers, 0.21 for each pixel")
+    left, true = pixels_of("out/compressed.png"), pixels_of(coloured)
+    assert left.shape == true.shape == (40, 50, 3)
+    psnr = 10 * np.log10(255**2 / np.mean((left - true) ** 2))
+    assert told["answer"]["psnr"] == pytest.approx(psnr, abs=0.1) and psnr > 30
+    names = pasted("out")
+    assert np.abs(np.clip(np.rint(names["picture"]), 0, 255) - left).max() <= 1
+    assert "could not be made" not in (coloured.parent / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("model", ["pca", "dictionary", "haar"])
+def test_a_picture_in_colour_by_other_models(coloured, capsys, model):
+    told = said(capsys, "compress", coloured, "--model", model, "-k", "20", "--out", "out")
+    assert told["answer"]["psnr"] > 25 and pixels_of("out/compressed.png").shape == (40, 50, 3)
+
+
+def test_other_pictures_are_read_in_colour_or_grey_as_the_first_was(coloured, photo, capsys):
+    said(capsys, "compress", coloured, "--out", "colour")
+    said(capsys, "compress", photo, "--out", "grey")
+    Image.fromarray(np.full((20, 9), 100, np.uint8)).save("flat.png")
+    assert main(["transform", "colour/model.unweave", "flat.png", "--out", "codes.csv", "--quiet"]) == 0
+    found = lines("codes.csv")
+    assert len(found) == 3 * 2 and float(found[0]["component 1"]) == pytest.approx(800 * np.sqrt(3))
+    assert main(["transform", "grey/model.unweave", str(coloured), "--out", "grey.csv", "--quiet"]) == 0
+    assert len(lines("grey.csv")) == 35
+
+
 def test_pictures_of_two_bytes_keep_them_and_transparency_is_said(here, capsys):
     ramp = np.linspace(0, 60000, 24 * 16).reshape(24, 16)
     Image.fromarray(ramp.astype(np.uint16)).save("deep.png")
