@@ -70,6 +70,7 @@ def test_a_picture_is_compressed_tile_by_tile(photo, capsys):
     assert all(float(line["basis_bits"]) > 0 for line in rates if line["basis"] == "pca")
     page = (photo.parent / "out" / "report.html").read_text(encoding="utf-8")
     assert told["headline"] in page and "haar, own choice" in page and "could not be made" not in page
+    assert "The picture before and after" in page and "The table before and after" not in page
 
 
 def test_more_numbers_leave_a_better_picture(photo, capsys):
@@ -226,6 +227,8 @@ def test_sound_is_unmixed_into_wav_files(here, capsys):
     names = pasted("out")
     np.testing.assert_array_equal(names["model"].components_, load("out/model.unweave").components_)
     assert {one["loudest in"] for one in told["answer"]["sources"]} == {"ear0", "ear1"}
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "What was heard" in page and page.count('class="wave"') == 4 and "could not be made" not in page
     assert "give all recordings of the same moments" in failed(capsys, "compress", "ear0.wav")
     assert "--model haar is not for sound: use one of pca, ica" in failed(
         capsys, "compress", "ear0.wav", "ear1.wav", "--model", "haar"

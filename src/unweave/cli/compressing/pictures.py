@@ -23,7 +23,7 @@ from unweave.report.numbers import counted, percent, readable
 TILE = 8  # pixels along a side
 _DEPTHS: dict[float, Any] = {255.0: np.uint8, 65535.0: np.uint16}  # by the brightest that there can be
 _RATES = (0.5, 1, 2)  # of the usual one, at which bases are set side by side
-_COLOURED = 1.5  # numbers of a tile in colour for each of a grey one: by custom colours get half of what brightness gets
+_COLOURED = 1.5  # of the numbers of a grey tile: by custom colours get half of what brightness gets
 
 
 def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way: Way) -> Job:
@@ -47,8 +47,9 @@ def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way:
     ]
     beside = [way.name] if way.signals or way.name in LEARNED else []
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size, "channels": channels}, recode=way.recode,
-        found=_found, later=_rates, beside=_picture, scratch={"bases": beside},
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size, "channels": channels},
+        recode=way.recode, found=_found, later=_rates, beside=_picture, signals=_seen, leave_out=("matrix",),
+        scratch={"bases": beside},
     )  # fmt: skip
 
 
@@ -119,19 +120,26 @@ def _found(job: Job) -> Answer:
     rate = found.usual_rate
     tried = [found.at(part * rate) for part in _RATES]
     size, channels = pixels.shape[:2], job.table.channels
-    header = ["basis", *(f"{counted(part * rate * channels, 'bit')} a pixel" for part in _RATES), "indices", "the basis"]
+    header = [
+        "basis",
+        *(f"{counted(part * rate * channels, 'bit')} a pixel" for part in _RATES),
+        "indices",
+        "the basis",
+    ]
     rows = []
     for name in found.at():
         near = min(found.of(name), key=lambda one: abs(one.bits_per_number - rate))
         shares = [percent(bits / near.bits) if bits else "" for bits in (near.index_bits, near.basis_bits)]
         rows.append([name, *(_decibels(at[name]) for at in tried), *shares])
     headline = (
-        f"{' × '.join(f'{side:,}' for side in size)} pixels{' in colour' if channels > 1 else ''} in {job.ready.shape[0]:,} tiles of "
-        f"{readable(each)} numbers, {readable(each * job.ready.shape[0] / math.prod(size))} for each pixel: {told}"
+        f"{' × '.join(f'{side:,}' for side in size)} pixels{' in colour' if channels > 1 else ''} in "
+        f"{job.ready.shape[0]:,} tiles of {readable(each)} numbers, "
+        f"{readable(each * job.ready.shape[0] / math.prod(size))} for each pixel: {told}"
     )
     lines = [
         f"The table: PSNR in decibels at several rates, {found.number_bits} bits for each number that is sent, and the "
-        f"share of the bits that say which coefficients are kept, and what the basis is (at {readable(rate * channels)} bits).",
+        "share of the bits that say which coefficients are kept, and what the basis is "
+        f"(at {readable(rate * channels)} bits).",
         "compressed.png is the picture that is left; rates.csv has all rates that were tried.",
     ]
     data = {**of_model.data, "psnr": finite(quality), "rates": found.records()}
@@ -144,6 +152,13 @@ def _decibels(value: float) -> str:
 
 def _rates(job: Job) -> dict[str, Any]:
     return {"rates.csv": comparison(job).frame()}
+
+
+def _seen(job: Job) -> dict[str, dict]:
+    """Both pictures, for the page."""
+    from unweave.report.signal_panels import picture_facts
+
+    return {"pictures": picture_facts(job.table.picture, received(job), peak_of(job.table.X))}
 
 
 def _picture(job: Job) -> dict[str, bytes]:
