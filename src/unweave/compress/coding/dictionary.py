@@ -5,15 +5,18 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.coding.ksvd import KSVD
 from unweave.compress.coding.strength import strength_of, warn_if_nothing_is_left
 from unweave.compress.coding.sums import BatchSums
-from unweave.data.arguments import whole
-from unweave.factorization.base import BaseFactorization
+from unweave.data.arguments import number, whole
+from unweave.factorization.base import BaseFactorization, penalties
+from unweave.objectives.opening import open_table, reopen_table
+from unweave.parallel import single_blas
 from unweave.penalties import L1, Both, L2Ball, Sparse
 from unweave.solve import certificate as certify
-from unweave.solve.alternate import sides
+from unweave.solve.alternate import left_half_step, sides
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.start import choose_start, make_start
@@ -152,7 +155,7 @@ class DictionaryLearning(BaseFactorization):
             Z = make_start(objective, problem, name, rng)[1]
         described = describe(objective, problem)
         if solver == "ksvd":
-            pursuit = KSVD(objective, problem)
+            pursuit = KSVD(objective, problem, number(self.tol, "tol"))
             plan = Plan(described, "K-SVD", pursuit.left.title, "power steps, each with its codes", name, [why])
             return plan, pursuit, pursuit.start(Z)
         batch = objective.shape[0] if solver == "batch" else self._batch(objective.shape[0])
@@ -209,13 +212,25 @@ class DictionaryLearning(BaseFactorization):
         residual = max(certify.unrest(certify.unrest_parts(*side, []), self.objective_) for side in models)
         return certify.Certificate("kkt", 0.0, residual, True, float(self.objective_))
 
+    def _certify(self, X, weights=None):
+        """How far codes and atoms are from standing still on all rows: what rank bounds is nothing here."""
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            if objective.in_blocks:
+                return super()._certify(X, weights)
+            problem, Z = self._sentence, self._full_components
+            rows = objective.rows_given(Z)
+            U = left_half_step(objective, problem, self._left, Z, rows)
+            value = objective.accurate_value(U, Z, rows) + penalties(problem, U, Z)
+            self.certificate_ = certify.stationarity(objective, problem, U, Z, value, rows)
+        return self.certificate_
+
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows: the sums UᵀU and UᵀX of all blocks so far are kept (Mairal et al.).
 
         The first block decides what "auto" is as a strength.
         """
         if not hasattr(self, "components_") and self.n_nonzero is None:
-            from unweave.objectives.opening import open_table
-
             self._know_strength(open_table(self, X, self.missing, self._loss())[0])
         return super().partial_fit(X)
