@@ -58,7 +58,8 @@ def test_near_scikit_learn_by_its_own_objective(X):
 
 
 def test_strengths_that_leave_nothing(X):
-    model = unweave.SparsePCA(2, strength=1e6).fit(X)
+    with pytest.warns(UserWarning, match="every component is zero: strength=1e\\+06"):
+        model = unweave.SparsePCA(2, strength=1e6).fit(X)
     assert not model.components_.any() and np.isfinite(model.transform(X)).all()
     np.testing.assert_allclose(model.inverse_transform(model.transform(X))[0], X.mean(axis=0))
 

@@ -57,6 +57,12 @@ class DictionaryLearning(BaseFactorization):
     max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`; an iteration is a pass over the table.
 
+    Notes
+    -----
+    There is no `sample_weight`. With `n_nonzero` fit to rows times the root of their weights: that is the same problem,
+    and the atoms are those of the weighted rows. With a strength λ would have to grow with the root of the weight of
+    its row: repeat rows of a larger weight instead.
+
     Attributes
     ----------
     components_ : array (k, m)
@@ -197,7 +203,7 @@ class DictionaryLearning(BaseFactorization):
     def _finish(self, objective, problem, scheme, state):
         codes = super()._finish(objective, problem, scheme, state)
         if self.n_nonzero is None and codes is not None:
-            warn_if_nothing_is_left(bool(codes.any()), self.strength_, objective, "an atom")
+            warn_if_nothing_is_left(bool(codes.any()), self.strength_, objective, "of a row with an atom")
         return codes
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):

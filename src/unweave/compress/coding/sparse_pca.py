@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.compress.coding.strength import warn_if_nothing_is_left
 from unweave.data.arguments import number, whole
 from unweave.factorization.base import BaseFactorization
 from unweave.objectives import Objective
@@ -92,7 +93,11 @@ class SparsePCA(BaseFactorization):
 
     def _fit_objective(self, objective, learned, *given):
         self.strength_ = self._strength_of(objective)
-        return super()._fit_objective(objective, learned, *given)
+        codes = super()._fit_objective(objective, learned, *given)
+        warn_if_nothing_is_left(
+            bool(self.components_.any()), self.strength_, objective, "of a column with its code", "component"
+        )
+        return codes
 
     def _strength_of(self, objective: Objective) -> float:
         if not isinstance(self.strength, str):
