@@ -37,8 +37,9 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     _make(folder)
     more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
     more |= {"recipe": job.recipe, "found": None if job.found is None else found}
-    if not job.ready.missing:  # how well holes are filled is asked where there are holes; it takes a second fit
-        more["leave_out"] = ["held_out"]
+    # How well holes are filled is asked where there are holes; it takes a second fit.
+    more["leave_out"] = [*job.leave_out, *([] if job.ready.missing else ["held_out"])]
+    more["signals"] = None if job.signals is None or hurry else job.signals(job)
     try:
         facts = report.gather(job.model, None if hurry else job.ready, **more)
     except KeyboardInterrupt:
