@@ -10,7 +10,7 @@ from unweave.explain.roles.core import merge, reduce
 from unweave.explain.roles.sides import Prices, Side, Sides
 from unweave.explain.roles.starts import association, formal_concepts
 from unweave.linalg import bits
-from unweave.linalg.roles import codes_of_rows, cover_greedily, fit_one_role, gains_of_roles, near_cells
+from unweave.linalg.roles import codes_of_rows, cover_greedily, fit_roles, gains_of_roles, near_cells
 
 
 def table(n, m, seed, density=0.4):
@@ -60,9 +60,10 @@ def test_cells_that_fit_together(seed):
 def test_one_role_gains_what_it_says(seed):
     X = table(30, 20, seed)
     sides, prices = Sides(access_of(X), Prices(1.0, 1.5)), Prices(1.0, 1.5)
-    users, items, gain = fit_one_role(sides.rows, sides.columns, bits.pack_bits(X[:1])[0], prices)
-    block = np.outer(bits.unpack(users[None], 30)[0], bits.unpack(items[None], 20)[0]) > 0
-    assert gain == (X & block).sum() - 1.5 * (~X & block).sum() > 0
+    users, items, gains = fit_roles(sides.rows, sides.columns, bits.pack_bits(X[:3]), prices)
+    for who, what, gain in zip(bits.unpack(users, 30), bits.unpack(items, 20), gains, strict=True):
+        block = np.outer(who, what) > 0
+        assert gain == (X & block).sum() - 1.5 * (~X & block).sum() > 0
 
 
 def test_gains_of_candidates():
