@@ -8,7 +8,10 @@ import scipy.sparse as sp
 import unweave
 from tests.reference import roles as reference
 from unweave import RoleMiner
-from unweave.explain.roles.cover import maximal_cliques
+from unweave.explain.roles.access import Access
+from unweave.explain.roles.core import merge, reduce
+from unweave.explain.roles.cover import SearchedCover, concepts, maximal_cliques
+from unweave.linalg.bits import sorted_csr, unpack
 from unweave.linalg.roles import near_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -69,6 +72,23 @@ def test_a_core_too_rich_for_lists_is_searched_and_too_large_is_grown(monkeypatc
     for model in (exact, searched, grown):
         np.testing.assert_array_equal(granted(model), X)
         assert model.certificate_.lower_bound <= exact.objective_ <= model.objective_ <= 20
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_dense_cores_take_no_more_roles_than_the_published_greedy_and_fewer_after_the_search(seed):
+    X = np.random.default_rng(seed).random((45, 30)) < 0.5
+    X[:, :25] |= X[:, 5:]  # holds of one permission bring those of another: fewer roles than permissions
+    core = reduce(merge(Access(sorted_csr(X.astype(np.uint8)))))
+    greedy = len(reference.grecond(X, X.sum())[1])
+    scheme = SearchedCover(near_cells(core.merged.rows, core.cells), concepts(core))
+    state = scheme.begin(np.random.default_rng(0))
+    first = int(state["numbers"][1])
+    assert unpack(state["best"], len(core.cells)).any(axis=0).all()
+    while not scheme.settled(state):
+        state, found = scheme.step(state)
+    groups = scheme.finish(state)["groups"]
+    assert core.n_forced + first <= greedy + 2 and found < first and groups.any(axis=1).all()
+    assert len(RoleMiner().fit(X.astype(float)).roles_) <= core.n_forced + found
 
 
 def test_maximal_cliques_of_a_path():
