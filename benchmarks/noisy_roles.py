@@ -83,7 +83,8 @@ def main() -> None:
             print(f"  {name:<24}{error:>8.4f}{seconds:>8.2f}")
         for what, others in (("published methods", errors[:, 1:last]), ("all others", errors[:, 1:])):
             lower, level = (errors[:, 0] < others.min(axis=1)).sum(), (errors[:, 0] == others.min(axis=1)).sum()
-            print(f"  MAC against {what}: lowest alone in {lower}, with others in {level} of {options.draws}", flush=True)
+            share = f"lowest alone in {lower}, with others in {level} of {options.draws}"
+            print(f"  MAC against {what}: {share}", flush=True)
 
 
 if __name__ == "__main__":

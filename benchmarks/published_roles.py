@@ -21,7 +21,7 @@ def asso(X: Table, k: int) -> Table:
 
 
 def fast_miner(X: Table, k: int) -> Table:
-    """What two users have in common (Vaidya, Atluri and Warner 2006), taken greedily by what it covers, no zero ever."""
+    """What two users have in common, taken greedily by what it covers, never a zero (Vaidya et al. 2006)."""
     kinds = np.unique(X, axis=0)
     found = [kinds, *(kinds[i] & kinds[j][None] for i, j in combinations(range(len(kinds)), 2))]
     candidates = np.unique(np.vstack(found), axis=0)
@@ -86,5 +86,5 @@ def _errors(X: Table, roles: Table) -> int:
         worth = np.where(covered, 0, np.where(X, 1, -1)) @ roles.T.astype(int)
         best, users = worth.argmax(axis=1), np.flatnonzero(worth.max(axis=1, initial=0) > 0)
         if not len(users):
-            return int((X != covered).sum())
+            return int((covered != X).sum())
         covered[users] |= roles[best[users]]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unweave.explain.roles.core import Core, holders_of
+from unweave.explain.roles.core import Core, holders_of, plain_covers
 from unweave.linalg.bits import Words, pack_bits, unpack
 from unweave.linalg.roles import apart_cells, best_concept, search_covers
 from unweave.solve.scheme import Scheme, State
@@ -18,7 +18,7 @@ MOST_CELLS = 8192  # of a core whose graph of cells is made (8 MB)
 MOST_CLIQUES = 20_000  # of a graph that are all listed
 _MOST_LOOKS = 2_000_000  # at nodes, in the search for them: about a second
 _NODES = 20_000  # of the branch and bound
-_STEP = 1 << 24  # elementary steps of one step of the search: some tenths of a second
+_STEP = 1 << 27  # elementary steps of one step of the search: a tenth of a second
 
 
 def maximal_cliques(near: Words) -> list[int] | None:
@@ -103,8 +103,14 @@ class ExactCover(Scheme):
         return {"groups": groups, "least": least}, float(len(chosen))
 
 
+def first_cover(core: Core) -> Words:
+    """Cover the cells of a core by the fewest of three: formal concepts, users, permissions; as bits over cells."""
+    covers = (concepts(core), *plain_covers(core.merged))
+    return min((over_cells(core, roles) for roles in covers), key=len)
+
+
 def concepts(core: Core) -> Words:
-    """Cover the cells of a core by formal concepts, each grown greedily (GreConD); as bits over cells.
+    """Cover a core by formal concepts, each grown greedily (GreConD): bits over kinds of permissions.
 
     Random tables of some thousand cells take a fifth to a third fewer of them than of cliques grown about a cell.
     """
@@ -114,9 +120,15 @@ def concepts(core: Core) -> Words:
         items, _ = best_concept(rows, free, once, columns)
         free[((rows & items) == items).all(axis=1)] &= ~items
         roles.append(items)
+    return np.array(roles, dtype=np.uint64).reshape(-1, rows.shape[1])
+
+
+def over_cells(core: Core, roles: Words) -> Words:
+    """Which cells of a core each role covers, as bits; those that cover none are left out."""
     u, p = core.cells.T
-    have = unpack(holders_of(core.merged, np.array(roles)), len(rows))[:, u]
-    return pack_bits(have & unpack(np.array(roles), len(columns))[:, p])
+    have = unpack(holders_of(core.merged, roles), len(core.merged.rows))[:, u]
+    found = pack_bits(have & unpack(roles, len(core.merged.columns))[:, p])
+    return found[found.any(axis=1)]
 
 
 class SearchedCover(Scheme):
