@@ -12,14 +12,14 @@ import pytest
 
 GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 EXAMPLES = sorted(GALLERY.rglob("*.py"))
-PACKAGES = {"importlib", "matplotlib", "numpy", "pathlib", "scipy", "sklearn", "sys", "tempfile", "unweave"}
+PACKAGES = {"importlib", "matplotlib", "numpy", "pathlib", "polars", "scipy", "sklearn", "sys", "tempfile", "unweave"}
 PACKAGES |= {"warnings", "wave"}
 
 
 def test_there_are_twenty_and_some_for_every_job():
     assert len(EXAMPLES) >= 20
     rooms = {path.parent.name for path in EXAMPLES}
-    assert rooms == {"compress", "complete", "group", "explain", "recommend"}
+    assert rooms == {"compress", "complete", "group", "explain", "embed", "recommend", "predict"}
     assert all((GALLERY / room / "README.txt").exists() for room in rooms)
 
 

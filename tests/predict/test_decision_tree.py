@@ -182,6 +182,8 @@ def test_targets():
         DecisionTree().fit(X, [np.nan, *range(13)])
     with pytest.raises(ValueError, match="leave out the rows without a target"):
         DecisionTree().fit(X, [None, *PLAY[1:]])
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.*cut them into ranges first"):
+        DecisionTree().fit(X, np.linspace(0, 1, 14) ** 2)
     with pytest.raises(ValueError, match="14 rows, y has 3"):
         DecisionTree().fit(X, PLAY[:3])
 

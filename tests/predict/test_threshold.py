@@ -74,3 +74,12 @@ def test_inputs_are_zeros_and_ones():
         network.predict([[1, 0.5]])
     with pytest.raises(TypeError, match="formula must be a text"):
         threshold_network(3)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_columns_of_a_frame_are_told_by_their_names(package):
+    frame = pytest.importorskip(package).DataFrame
+    network = threshold_network("sun & ~rain")
+    assert network.predict(frame({"rain": [0, 1], "town": ["Ulm", "Bern"], "sun": [1, 1]})).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="X has no column 'sun': the inputs are sun, rain"):
+        network.predict(frame({"rain": [0], "snow": [1]}))

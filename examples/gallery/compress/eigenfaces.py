@@ -4,7 +4,7 @@ Recognise pictures by their nearest neighbour, with few numbers
 
 A new picture gets the name of the known picture that it is nearest to. Instead of all pixels the distance can be taken
 between codes of PCA, whose components are called *eigenfaces* where the pictures are faces. Here digits stand in;
-``python examples/eigenfaces.py FOLDER`` makes the same table for the Olivetti faces.
+``python examples/exercises/eigenfaces.py FOLDER`` makes the same table for the Olivetti faces.
 """
 
 import matplotlib.pyplot as plt

@@ -61,8 +61,14 @@ def read_target(estimator, y, n_rows: int, task: str, *, several: bool = True) -
             raise ValueError("y holds words: they are classes; give task='classes' or 'auto'") from None
         return Target(values, None)
     y = column_or_1d(y, warn=True)
+    kind = type_of_target(y, input_name="y")
+    if kind.startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: {kind}. y holds amounts, and {name} learns classes here: cut them into ranges first, "
+            "or use a model for amounts, such as RBFNetwork(task='numbers')"
+        )
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if several and len(classes) < 2:
-        raise ValueError(f"y holds one class only ({classes[0]!r}): {name} needs rows of at least two")
+        raise ValueError(f"y holds one class only ({classes.tolist()[0]!r}): {name} needs rows of at least two")
     return Target(codes.astype(np.int64), classes)

@@ -44,7 +44,7 @@ class ThresholdNetwork:
 
     def activations(self, X) -> NDArray[np.int64]:
         """What the hidden units say of each row of zeros and ones: an array (n, h) of zeros and ones."""
-        X = np.asarray(X)
+        X = np.asarray(self._named(X))
         d = len(self.inputs)
         if X.ndim != 2 or X.shape[1] != d:
             raise ValueError(f"X must have one column for each of the {d} inputs, got the shape {X.shape}")
@@ -55,6 +55,15 @@ class ThresholdNetwork:
     def predict(self, X) -> NDArray[np.int64]:
         """0 or 1 for each row of zeros and ones."""
         return (self.activations(X) @ self.output >= self.output_threshold).astype(np.int64)
+
+    def _named(self, X):
+        """The columns of a data frame in the order of the inputs; whatever has no names is taken by position."""
+        names = list(getattr(X, "columns", []))
+        if not any(isinstance(name, str) for name in names):
+            return X
+        if lost := [name for name in self.inputs if name not in names]:
+            raise ValueError(f"X has no column {', '.join(map(repr, lost))}: the inputs are {', '.join(self.inputs)}")
+        return X[self.inputs]
 
 
 def parity_network(d: int) -> ThresholdNetwork:

@@ -84,7 +84,7 @@ def _table(head: tuple[str, ...], lines: list[Markup], class_: str = "list") -> 
 def _matrix(facts: Mapping[str, Any]) -> Markup | None:
     if "matrix" not in facts:
         return None
-    lines = []
+    lines: list[Markup] = []
     for name, row in zip(facts["classes"], facts["matrix"], strict=True):
         total = max(1, sum(row))
         cells = [_cell(n, total, j == len(lines)) for j, n in enumerate(row)]

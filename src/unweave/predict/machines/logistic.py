@@ -199,10 +199,8 @@ class KernelLogistic(ClassifierMixin, Predictor):
             self.dual_coef_ = self._map @ matmul(products.features.T, state["alpha"])
             del self._map, self._landmark_rows
         else:
-            self.rows_, self.dual_coef_ = (
-                (None if kernel is None else take(items, np.arange(len(state["alpha"])))),
-                state["alpha"],
-            )
+            self.dual_coef_ = state["alpha"]
+            self.rows_ = None if kernel is None else take(items, np.arange(len(state["alpha"])))
         heavy = np.abs(self.dual_coef_).max(axis=1)
         self.support_ = np.flatnonzero(heavy >= _HEAVY * heavy.max(initial=0.0))
         self.sparsity_ = 1.0 - len(self.support_) / max(1, len(heavy))
