@@ -54,11 +54,12 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
         told, about = _of_vectors(path)
         return told, about, {"verb": "embed"}
     extra = read_extra(path)
-    facts = extra.get("shown")
-    enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
-    if enough and "answer" in extra:
-        return extra["answer"], facts, extra
-    return *_asked(path, top), extra
+    facts: dict[str, Any] | None = extra.get("shown")
+    if facts is not None and "answer" in extra:
+        if "title" in facts or top <= max(map(len, facts["largest"]), default=top):
+            return extra["answer"], facts, extra
+    told, about = _asked(path, top)
+    return told, about, extra
 
 
 def _asked(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any]]:
