@@ -55,11 +55,14 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
         return told, about, {"verb": "embed"}
     extra = read_extra(path)
     facts: dict[str, Any] | None = extra.get("shown")
-    if facts is not None and "answer" in extra:
-        if "title" in facts or top <= max(map(len, facts["largest"]), default=top):
-            return extra["answer"], facts, extra
+    if facts is not None and "answer" in extra and _has_enough(facts, top):
+        return extra["answer"], facts, extra
     told, about = _asked(path, top)
     return told, about, extra
+
+
+def _has_enough(facts: dict[str, Any], top: int) -> bool:
+    return "title" in facts or top <= max(map(len, facts["largest"]), default=top)
 
 
 def _asked(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any]]:
