@@ -19,7 +19,10 @@ from unweave.linalg.scores import top_columns
 
 METHODS = ("auto", "orthogonal", "linear", "cca")
 _NEIGHBOURS = 10  # of CSLS, as its authors set it
-_HUBS = 5000  # most frequent words of the source whose nearest tell how crowded a target is
+# Most frequent words of the source whose nearest tell how crowded a target is. Set on English and French, with 500
+# words held out by each of the seeds 5 to 8: 45.0 % were translated right, 43.9 % with 5000. Numbers are reported on
+# other seeds.
+_HUBS = 20_000
 _REFINED = 8000  # most frequent words of both sides among which mutual neighbours are looked for
 _FEATURES = 600
 

@@ -54,12 +54,15 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
         told, about = _of_vectors(path)
         return told, about, {"verb": "embed"}
     extra = read_extra(path)
-    facts = extra.get("shown")
-    if facts is None or "answer" not in extra:
-        return *_asked(path, top), extra
-    if "title" in facts or top <= max(map(len, facts["largest"]), default=top):
+    facts: dict[str, Any] | None = extra.get("shown")
+    if facts is not None and "answer" in extra and _has_enough(facts, top):
         return extra["answer"], facts, extra
-    return *_asked(path, top), extra
+    told, about = _asked(path, top)
+    return told, about, extra
+
+
+def _has_enough(facts: dict[str, Any], top: int) -> bool:
+    return "title" in facts or top <= max(map(len, facts["largest"]), default=top)
 
 
 def _asked(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any]]:
