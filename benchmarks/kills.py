@@ -4,7 +4,7 @@ First every model is fitted in this process to blocks in files. Then come fits o
 (SIGKILL) at a random moment, and fits in a process of their own that is killed and started again from its checkpoint,
 by turns in that process and on two workers of its own. Each must end in the bits of the undisturbed fit. Blocks take
 a while to read, so that a fit lasts a few seconds whatever the processor. The exit code is 1 if any fit failed or ended
-in other bits.
+in other bits. What takes longer than ``--longest`` counts as a hang: on a machine that is busy otherwise, give it more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ import unweave
 from unweave.solve.checkpoint import Checkpoint
 
 BLOCKS, DELAY = 12, 0.02  # seconds that a block takes to read
-LONGEST = 180.0  # seconds after which a fit counts as one that hangs
 
 MODELS: dict[str, Callable[..., Any]] = {
     "NMF": partial(unweave.NMF, 4, max_iter=15, tol=0, random_state=0),
@@ -116,7 +115,7 @@ def undisturbed(name: str, folder: str, client: Any) -> tuple[str, float]:
 
 def with_a_death(name: str, folder: str, client: Any, moment: float) -> tuple[str, str]:
     """Fit on workers, one of which is killed after so many seconds; the digest, and when it was."""
-    client.wait_for_workers(2, timeout=LONGEST)
+    client.wait_for_workers(2, timeout=180)
     victim = next(iter(client.run(os.getpid).values()))
     ended, killed = threading.Event(), threading.Event()
 
@@ -152,13 +151,16 @@ def driver(name: str, folder: str, checkpoint: str, workers: int) -> None:
         print(bits(fit(name, folder, client, checkpoint=checkpoint)), flush=True)
 
 
-def killed_and_resumed(name: str, folder: str, checkpoint: str, workers: int, moment: float) -> tuple[str, str]:
+def killed_and_resumed(
+    name: str, folder: str, checkpoint: str, workers: int, longest: float, moment: float
+) -> tuple[str, str]:
     """Fit in a process that is killed after so many seconds, then once more; the digest, and where it went on."""
     options = ["--driver", name, "--folder", folder, "--checkpoint", checkpoint, "--workers", str(workers)]
     command, how = [sys.executable, "-m", "benchmarks.kills", *options], ""
     for last in (False, True):
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        watch = threading.Timer(LONGEST, child.kill)
+        late = threading.Event()
+        watch = threading.Timer(longest, partial(_end, child, late))
         watch.start()
         assert child.stdout is not None
         child.stdout.readline()
@@ -167,14 +169,21 @@ def killed_and_resumed(name: str, folder: str, checkpoint: str, workers: int, mo
             child.kill()
         out, err = child.communicate()
         watch.cancel()
+        if late.is_set():
+            raise TimeoutError(f"not done after {longest:.0f} s, {'gone on' if last else 'before it was killed'}")
         if last and child.returncode:
             raise RuntimeError((err.strip().splitlines() or ["no answer"])[-1])
         if not last and out:
-            return killed_and_resumed(name, folder, checkpoint, workers, moment / 2)
+            return killed_and_resumed(name, folder, checkpoint, workers, longest, moment / 2)
         if not last:
             where = "went on from its checkpoint" if os.path.exists(checkpoint) else "no iteration was done: began anew"
             how = f"killed after {moment:.2f} s, {where}"
     return out.strip(), how
+
+
+def _end(child: subprocess.Popen, late: threading.Event) -> None:
+    late.set()
+    child.kill()
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -197,6 +206,8 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20, help="fits of which a worker is killed")
     parser.add_argument("--drivers", type=int, default=20, help="fits whose driver is killed")
     parser.add_argument("--seed", type=int, default=0, help="of the random moments")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS), help="those to fit, in turns")
+    parser.add_argument("--longest", type=float, default=180.0, help="seconds after which a fit counts as a hang")
     parser.add_argument("--driver", choices=MODELS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     parser.add_argument("--checkpoint", help=argparse.SUPPRESS)
@@ -207,7 +218,7 @@ def main() -> None:
         return
     from unweave.scale.cluster import start_cluster
 
-    names, rng = list(MODELS), np.random.default_rng(options.seed)
+    names, rng = options.models, np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory() as folder, start_cluster(2) as client:
         expected, seconds = {}, {}
         for name in names:
@@ -227,7 +238,8 @@ def main() -> None:
         for i in range(options.drivers):
             name, many = names[i % len(names)], 2 * (i // len(names) % 2)
             moment = rng.uniform(0.1, 1.2) * seconds[name, many]  # kernels are loaded first
-            call = partial(killed_and_resumed, name, f"{folder}/{name}", f"{folder}/{i}.ckpt", many, moment)
+            where = f"{folder}/{name}", f"{folder}/{i}.ckpt"
+            call = partial(killed_and_resumed, name, *where, many, options.longest, moment)
             drivers += report(f"a driver {'of two workers' if many else 'in one process'}", name, call, expected[name])
     print("\nfinished with the same bits:")
     print(f"{workers} of {options.kills} fits of which a worker was killed")

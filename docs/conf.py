@@ -50,7 +50,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 add_module_names = False
 
-JOBS = ("compress", "complete", "group", "explain", "recommend", "predict")
+JOBS = ("compress", "complete", "group", "explain", "embed", "recommend", "predict")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",

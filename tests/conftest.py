@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +15,10 @@ try:
     from hypothesis import settings
 except ImportError:  # the other tests still run without hypothesis
     settings = None
+
+# Shells start what they put in the background with Ctrl-C ignored, and every child would ignore it, too.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `make test-laws` looks further than every build can: more examples of each hypothesis test, and other draws of those
 # whose seeds are written down.

@@ -41,7 +41,24 @@ FILES = [
 ]
 # Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.
 # The rows after them wait for a quiet machine: once they are kept they stand in the table, and belong above.
-APART = ["scale", "scale_dask", "scale_spark", "pca_stream", "pca_sparse", "ica", "coding", "cp", "roles"]
+APART = [
+    "scale",
+    "scale_dask",
+    "scale_spark",
+    "pca_stream",
+    "pca_sparse",
+    "ica",
+    "coding",
+    "cp",
+    "roles",
+    "embed_words",
+    "embed_pairs",
+    "embed_near",
+    "strings",
+    "splice",
+    "kernel_logistic",
+    "predict",
+]
 
 
 def rows() -> dict[str, Row]:

@@ -20,6 +20,8 @@ ROOMS = {
     "unweave.complete": "Complete and recommend",
     "unweave.group": "Group",
     "unweave.explain": "Explain",
+    "unweave.embed": "Embed",
+    "unweave.predict": "Predict",
     "unweave.factorization": "Any factorisation",
 }
 ELSE = "Tables, files and settings"

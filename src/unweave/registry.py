@@ -79,6 +79,8 @@ class Entry:
 _TWO: Mapping[str, Any] = {"n_components": 2}
 _ONES: Mapping[str, Any] = {"binarize": 0.0}
 
+_TEXTS: tuple[tuple[Mapping[str, Any], str], ...] = (({}, "texts"),)
+
 _CODERS: tuple[tuple[Mapping[str, Any], str], ...] = (
     ({"strength": 0.1}, "dense sparse nan"),
     ({"strength": 0.1, "method": "coordinate"}, "dense"),
@@ -167,11 +169,13 @@ ESTIMATORS: dict[str, Entry] = {
     "TableImputer": Entry("unweave.complete", small={"n_components": "auto", "ridge": "auto"}),
     # embed
     "Cooccurrence": Entry("unweave.embed", table="texts", prepares=True),
-    "PMIEmbedding": Entry("unweave.embed", table="texts", sequences=True),
-    "LogBilinear": Entry("unweave.embed", table="texts", sequences=True),
-    "GloVe": Entry("unweave.embed", table="texts", sequences=True),
-    "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
-    "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}),
+    "PMIEmbedding": Entry("unweave.embed", table="texts", sequences=True, warm=_TEXTS),
+    "LogBilinear": Entry("unweave.embed", table="texts", sequences=True, warm=_TEXTS),
+    "GloVe": Entry(
+        "unweave.embed", table="texts", sequences=True, warm=(*_TEXTS, ({"solver": "adagrad", "ridge": 0.0}, "texts"))
+    ),
+    "SkipGram": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}, warm=_TEXTS),
+    "CBOW": Entry("unweave.embed", table="texts", sequences=True, small={"epochs": 3}, warm=_TEXTS),
     # predict
     "KernelTable": Entry("unweave.predict", prepares=True),
     "KernelFeatures": Entry("unweave.predict", prepares=True),

@@ -70,6 +70,7 @@ def test_a_picture_is_compressed_tile_by_tile(photo, capsys):
     assert all(float(line["basis_bits"]) > 0 for line in rates if line["basis"] == "pca")
     page = (photo.parent / "out" / "report.html").read_text(encoding="utf-8")
     assert told["headline"] in page and "haar, own choice" in page and "could not be made" not in page
+    assert "The picture before and after" in page and "The table before and after" not in page
 
 
 def test_more_numbers_leave_a_better_picture(photo, capsys):
@@ -102,6 +103,47 @@ def test_another_picture_is_cut_as_the_first_was(photo, capsys):
     found = lines("codes.csv")
     assert len(found) == 3 * 2 and found[0]["row"] == "line 1, tile 1"
     assert float(found[0]["component 1"]) == pytest.approx(800)
+
+
+@pytest.fixture
+def coloured(here):
+    """A small picture whose colours differ though its brightness hardly does: half red, half green, with hills."""
+    y, x = np.mgrid[:40, :50] / 40
+    hills = 30 * np.sin(4 * x + 3 * y * y)
+    pixels = np.dstack([200 - 120 * (x > 0.6) + hills, 80 + 60 * (x > 0.6) + hills, 60 + 40 * y])
+    path = here / "coloured.png"
+    Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8)).save(path)
+    return path
+
+
+def test_a_picture_in_colour_stays_in_colour(coloured, capsys):
+    told = said(capsys, "compress", coloured, "--out", "out")
+    assert told["model"] == "OrthonormalBasis" and told["rows"] == 5 * 7 and told["columns"] == 192
+    assert told["headline"].startswith("40 × 50 pixels in colour in 35 tiles of 12 numbers, 0.21 for each pixel")
+    left, true = pixels_of("out/compressed.png"), pixels_of(coloured)
+    assert left.shape == true.shape == (40, 50, 3)
+    psnr = 10 * np.log10(255**2 / np.mean((left - true) ** 2))
+    assert told["answer"]["psnr"] == pytest.approx(psnr, abs=0.1) and psnr > 30
+    names = pasted("out")
+    assert np.abs(np.clip(np.rint(names["picture"]), 0, 255) - left).max() <= 1
+    assert "could not be made" not in (coloured.parent / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("model", ["pca", "dictionary", "haar"])
+def test_a_picture_in_colour_by_other_models(coloured, capsys, model):
+    told = said(capsys, "compress", coloured, "--model", model, "-k", "20", "--out", "out")
+    assert told["answer"]["psnr"] > 25 and pixels_of("out/compressed.png").shape == (40, 50, 3)
+
+
+def test_other_pictures_are_read_in_colour_or_grey_as_the_first_was(coloured, photo, capsys):
+    said(capsys, "compress", coloured, "--out", "colour")
+    said(capsys, "compress", photo, "--out", "grey")
+    Image.fromarray(np.full((20, 9), 100, np.uint8)).save("flat.png")
+    assert main(["transform", "colour/model.unweave", "flat.png", "--out", "codes.csv", "--quiet"]) == 0
+    found = lines("codes.csv")
+    assert len(found) == 3 * 2 and float(found[0]["component 1"]) == pytest.approx(800 * np.sqrt(3))
+    assert main(["transform", "grey/model.unweave", str(coloured), "--out", "grey.csv", "--quiet"]) == 0
+    assert len(lines("grey.csv")) == 35
 
 
 def test_pictures_of_two_bytes_keep_them_and_transparency_is_said(here, capsys):
@@ -185,6 +227,8 @@ def test_sound_is_unmixed_into_wav_files(here, capsys):
     names = pasted("out")
     np.testing.assert_array_equal(names["model"].components_, load("out/model.unweave").components_)
     assert {one["loudest in"] for one in told["answer"]["sources"]} == {"ear0", "ear1"}
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "What was heard" in page and page.count('class="wave"') == 4 and "could not be made" not in page
     assert "give all recordings of the same moments" in failed(capsys, "compress", "ear0.wav")
     assert "--model haar is not for sound: use one of pca, ica" in failed(
         capsys, "compress", "ear0.wav", "ear1.wav", "--model", "haar"

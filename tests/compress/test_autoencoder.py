@@ -60,3 +60,28 @@ def test_bad_arguments_are_named(X):
         unweave.LinearAutoencoder().fit(X).subspace_angle(np.ones((2, 3)))
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="step"):
         unweave.LinearAutoencoder(solver="sgd", step=1e3).fit(X)
+
+
+@pytest.mark.parametrize("how", [{}, {"tied": False}, {"ordering": 0.02}])
+def test_weights_count_rows_more_than_once(rng, how):
+    X, weights = rng.normal(size=(60, 5)) * [5, 4, 3, 1, 1] + 2, rng.integers(0, 4, 60).astype(float)
+    more = unweave.LinearAutoencoder(2, random_state=0, **how).fit(np.repeat(X, weights.astype(int), axis=0))
+    model = unweave.LinearAutoencoder(2, random_state=0, **how).fit(X, sample_weight=weights)
+    assert model.subspace_angle(more).max() < 1e-4
+    np.testing.assert_allclose(model.mean_, more.mean_)
+    np.testing.assert_allclose(model.objective_, more.objective_, rtol=1e-6)
+    np.testing.assert_allclose(model.certificate_.lower_bound, more.certificate_.lower_bound, rtol=1e-9)
+    blocks = unweave.LinearAutoencoder(2, random_state=0, **how).fit([X[:20], X[20:]], sample_weight=weights)
+    np.testing.assert_allclose(blocks.objective_, model.objective_, rtol=1e-6)
+    assert model.certify(X, sample_weight=weights).gap == pytest.approx(model.certificate_.gap, abs=1e-9)
+    with pytest.raises(ValueError, match="certify"):
+        model.certify(X)
+
+
+def test_weights_in_mini_batches(rng):
+    X, weights = rng.normal(size=(400, 5)) * [5, 4, 3, 1, 1], rng.integers(0, 4, 400).astype(float)
+    exact = unweave.LinearAutoencoder(2, random_state=0).fit(X, sample_weight=weights)
+    model = unweave.LinearAutoencoder(2, solver="adam", batch_size=40, max_iter=100, random_state=0)
+    model.fit(X, sample_weight=weights)
+    assert model.objective_ <= 1.01 * exact.objective_
+    assert model.subspace_angle(exact).max() < 0.1

@@ -19,7 +19,7 @@ PACKAGES |= {"warnings", "wave"}
 def test_there_are_twenty_and_some_for_every_job():
     assert len(EXAMPLES) >= 20
     rooms = {path.parent.name for path in EXAMPLES}
-    assert rooms == {"compress", "complete", "group", "explain", "recommend", "predict"}
+    assert rooms == {"compress", "complete", "group", "explain", "embed", "recommend", "predict"}
     assert all((GALLERY / room / "README.txt").exists() for room in rooms)
 
 

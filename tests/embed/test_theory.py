@@ -66,6 +66,21 @@ def test_glove_of_equal_weights_on_what_was_seen_is_matrix_completion():
     np.testing.assert_allclose(found, wanted, atol=0.05 * np.abs(wanted).max())
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_glove_of_weights_zero_and_one_is_matrix_completion_with_its_biases():
+    """Of the log counts: `MatrixCompletion` counts its ridge for entries of spread one, and fits biases too."""
+    N = Cooccurrence(window=1).fit(walks(30, 40, 30))
+    logs = np.full(N.counts_.shape, np.nan)
+    logs[N.counts_.nonzero()] = np.log(N.counts_.data)
+    more = {"max_iter": 2000, "tol": 1e-10, "random_state": 0}
+    model = GloVe(3, alpha=0, ridge=2.0, **more).fit(N)
+    given = {"ridge": 2.0 / np.nanstd(logs), "bias_ridge": 1e-9, "weighting": "plain", "missing": "nan"}
+    other = unweave.MatrixCompletion(3, **given, **more).fit(logs)
+    assert model.objective_ == pytest.approx(other.objective_, rel=1e-5)
+    found = model.word_vectors_ @ model.context_vectors_.T + model.biases_[:, None] + model.context_biases_
+    np.testing.assert_allclose(found, other.codes_ @ other.components_, atol=5e-3)
+
+
 def test_pmi_vectors_are_lsa_of_the_table_of_pmi(all_meet):
     k = 4
     model = PMIEmbedding(k, exponent=1.0).fit(all_meet)

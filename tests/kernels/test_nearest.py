@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import nearest as slow
+from unweave import parallel
 from unweave.kernels.nearest import LANE, coarsen_point, coarsen_range
 from unweave.linalg import nearest as of_points
 from unweave.linalg.nearest import Index, unit_row, unit_rows
@@ -34,9 +35,11 @@ def same(one, two):
 def test_a_row_in_bytes_is_as_near_as_its_bound_says(width):
     units = units_of(50, width)
     units[7] = 0
-    coarse = np.zeros((50, LANE * -(-width // LANE)), np.int8)
-    steps, errors, tails = (np.empty(50, np.float32) for _ in range(3))
-    coarsen_range(units, coarse, steps, errors, tails, 3, 50)
+    lanes = -(-width // LANE)
+    in_lanes, tails = np.zeros((lanes, 50, LANE), np.int8), np.empty((lanes, 50), np.float32)
+    steps, errors = (np.empty(50, np.float32) for _ in range(2))
+    coarsen_range(units, in_lanes, steps, errors, tails, 3, 50)
+    coarse = in_lanes.transpose(1, 0, 2).reshape(50, -1)
     assert not coarse[:3].any() and not coarse[:, width:].any() and not coarse[7].any()
     for i in range(3, 50):
         step, numbers, error = slow.coarsen(units[i], 127)
@@ -44,15 +47,20 @@ def test_a_row_in_bytes_is_as_near_as_its_bound_says(width):
         assert np.abs(coarse[i, :width] - numbers).max() <= 1  # a half may be rounded either way
         left = np.linalg.norm(units[i].astype(np.float64) - np.float64(steps[i]) * coarse[i, :width])
         assert left <= errors[i] <= error + 1e-4
-        assert np.linalg.norm(units[i, LANE:].astype(np.float64)) <= tails[i] <= np.linalg.norm(units[i, LANE:]) + 1e-4
+        for lane in range(lanes):
+            tail = np.linalg.norm(units[i, LANE * (lane + 1) :].astype(np.float64))
+            assert tail <= tails[lane, i] <= tail + 1e-4
 
 
 @pytest.mark.parametrize("width", [1, 100, 3000])
 def test_a_point_in_16_bits_is_as_near_as_its_bound_says(width):
     point = units_of(1, width, 3)[0]
-    whole = np.zeros(width, np.int16)
-    step, slack, tail = coarsen_point(point, whole)
-    assert tail == pytest.approx(np.linalg.norm(point[LANE:]), rel=1e-4)
+    lanes = -(-width // LANE)
+    whole, tails = np.zeros((lanes, LANE), np.int16), np.empty(lanes)
+    step, slack = coarsen_point(point, whole, tails)
+    assert tails == pytest.approx([np.linalg.norm(point[LANE * (lane + 1) :]) for lane in range(lanes)], rel=1e-4)
+    assert not whole.reshape(-1)[width:].any()
+    whole = whole.reshape(-1)[:width]
     left = np.linalg.norm(point.astype(np.float64) - step * whole)
     assert 2 * left <= slack < 1e-2 and 127 * np.abs(whole.astype(np.int64)).sum() < 2**31
 
@@ -87,6 +95,18 @@ def test_equal_rows_come_in_their_order():
     places, scores = Index(units).nearest(units[5], 15)
     assert places[:10].tolist() == list(range(5, 400, 40))
     assert (np.diff(places[10:]) > 0).all() or len(set(scores[10:])) > 1
+
+
+def test_the_floor_of_one_piece_hides_no_equal_row_of_another(monkeypatch):
+    units = units_of(300, 70)[np.arange(3000) % 300]  # the same rows in every piece
+    monkeypatch.setattr(of_points, "_BYTES", 128 * 300)
+    index = Index(units)
+    for turned in (list, reversed):  # whatever piece comes first
+        monkeypatch.setattr(of_points.parallel, "run", lambda task, n, size, turned=turned: [
+            found for _, found in sorted([(a, task(a, b)) for a, b in turned(list(parallel.chunks(n, size)))])
+        ])  # fmt: skip
+        places, _ = index.nearest(units[7], 10)
+        assert places.tolist() == list(range(7, 3000, 300))
 
 
 def test_pieces_and_threads_do_not_change_a_bit(monkeypatch, two_threads):

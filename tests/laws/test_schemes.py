@@ -19,6 +19,7 @@ import scipy.sparse as sp
 import unweave
 from tests.laws.test_resume import CASES, counts, far, ratings
 from unweave.penalties import Nuclear
+from unweave.registry import lacking, small_table
 from unweave.scale.kept import Kept
 from unweave.solve import checkpoint, iterate
 from unweave.solve.scheme import FactorScheme, Scheme
@@ -183,12 +184,39 @@ MORE = {
         lambda: far(60),
         {"y": np.arange(60) // 7 % 3},
     ),
+    **{
+        f"pairs of words by {solver}": (
+            lambda solver=solver: unweave.GloVe(3, min_count=1, solver=solver, max_iter=6),
+            lambda: small_table("GloVe"),
+            {},
+        )
+        for solver in ("als", "adagrad")
+    },
+    "pairs of words at once": (
+        lambda: unweave.GloVe(3, min_count=1, target="log1p", alpha=0, biases=False),
+        lambda: small_table("GloVe"),
+        {},
+    ),
+    "words by words": (lambda: unweave.SkipGram(3, min_count=1, epochs=3), lambda: small_table("SkipGram"), {}),
+    "a tree": (
+        lambda: unweave.DecisionTree(),
+        lambda: counts(60, 4) // 3,
+        {"y": np.arange(60) // 7 % 3},
+    ),
+    "representations in turn": (
+        lambda: unweave.RepresentationClassifier(predictor="linear"),
+        lambda: far(60),
+        {"y": np.arange(60) // 7 % 3},
+    ),
     "how many": (lambda: Choosing(), lambda: far(60), {}),
     "which model": (lambda: Comparing(), lambda: far(60), {}),
 }
+if not lacking("MLP"):
+    MORE["a network"] = (lambda: unweave.MLP(max_iter=4), lambda: far(60), {"y": np.arange(60) // 7 % 3})
 ALL = {**CASES, **MORE}
 # Schemes that step inside another one, whose states and steps hold theirs; and a base.
 INSIDE = {"BlockKrylov", "BlockSearch", "Power", "GaussianScheme", "GroupsScheme", "LowRankScheme", "Spectral"}
+INSIDE |= {"Training"} if lacking("MLP") else set()  # make test-neural meets it
 
 
 class Choosing:

@@ -19,7 +19,8 @@ def test_thirty_photographs():
     truth = ["cat"] * 17 + ["dog"] * 13
     said = ["cat"] * 16 + ["dog"] + ["cat"] * 3 + ["dog"] * 10
     found = confusion(truth, said, positive="cat")
-    assert [round(x, 3) for x in (found.accuracy, found.precision, found.recall, found.f)] == [0.867, 0.842, 0.941, 0.889]
+    figures = found.accuracy, found.precision, found.recall, found.f
+    assert [round(x, 3) for x in figures] == [0.867, 0.842, 0.941, 0.889]
     assert "0.867" in str(found) and found.matrix.tolist() == [[16, 1], [3, 10]]
 
 

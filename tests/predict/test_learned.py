@@ -14,6 +14,7 @@ import unweave
 from unweave import RepresentationClassifier, RepresentationRegressor
 from unweave.predict.learned.columns import as_table, choose_columns
 from unweave.predict.learned.pipe import Candidate, fit_pipe, prepare_rows
+from unweave.report.prediction_page import name_places
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +223,7 @@ def test_columns_of_a_file_are_found_by_name(houses):
     model = quick(RepresentationRegressor).fit(rest, houses["price"])
     turned = as_table(rest[["garden", "size", "town"]])
     np.testing.assert_array_equal(model.predict(turned), model.predict(rest))
-    with pytest.raises(ValueError, match="lacks columns.*'size'"):
+    with pytest.raises(ValueError, match=r"lacks columns.*'size'"):
         model.predict(as_table(rest[["garden", "town"]]))
 
 
@@ -262,3 +263,11 @@ def test_a_page_and_a_picture_are_made(tmp_path, houses):
     model = quick(RepresentationRegressor).fit(houses, "price")
     assert "Predicted and true" in model.report(tmp_path / "price.html").read_text(encoding="utf-8")
     assert model.plot().axes
+
+
+@pytest.mark.parametrize(("upper", "lower"), [(40, 200), (100, 101), (100, 119), (100, 121), (248, 250), (250, 250)])
+def test_names_of_curves_never_meet(upper, lower):
+    """Curves of rows held out and of the fit end together where the model is good: their names were on each other."""
+    first, second = name_places(upper, lower, foot=252)
+    assert abs(first - second) >= 12 and max(first, second) < 252 and min(first, second) > 10
+    assert first <= second

@@ -202,3 +202,21 @@ def test_similarities_given_as_a_table_of_pairs():
     assert choose(unweave.SpectralClustering(affinity="precomputed"), A, range(1, 6)).best == 3
     with pytest.raises(TypeError, match="'silhouette' or 'elbow'"):
         choose(unweave.SpectralClustering(affinity="precomputed"), A, range(1, 6), by="stability")
+
+
+def test_of_scores_that_rounding_alone_tells_apart_the_fewest_components_win():
+    """What an optimum scores to the last bit depends on the processor; the answer must not."""
+    from unweave.select.choose import _choice
+    from unweave.solve.history import History
+
+    for criterion, sign in ((AIC(), 1.0), (ExplainedShare(), -1.0)):
+        scores = {1: sign * 5.0, 2: sign * 3.0, 3: sign * 3.0 * (1 - 1e-15), 4: sign * 3.0 * (1 - 1e-14)}
+        assert _choice(scores, {}, {}, criterion, "n_components", History()).best == 2
+        clearly = {**scores, 4: sign * 2.9}
+        assert _choice(clearly, {}, {}, criterion, "n_components", History()).best == 4
+
+
+class ExplainedShare(AIC):
+    """A criterion of which more is better."""
+
+    larger_is_better = True

@@ -19,12 +19,12 @@ COUNTED = [
     name
     for name in ESTIMATORS
     if name != "CP"
-    and not ESTIMATORS[name].needs
+    and (ESTIMATORS[name].explains or name == "TextTable")
     and set(COUNTS) & set(inspect.signature(find_estimator(name)).parameters)
 ]
 # Another number than three suits these too: fewer directions about a mean, more atoms, roles of the tails of groups.
 RIGHT = {"TableImputer", "HiddenMarkov", "BernoulliMixture", "LDA", "PLSA", "PCA", "ICA", "LinearAutoencoder"}
-RIGHT |= {"DictionaryLearning", "BooleanFactorization", "MultiAssignmentClustering"}
+RIGHT |= {"SparsePCA", "DictionaryLearning", "BooleanFactorization", "MultiAssignmentClustering"}
 
 
 def model(name):

@@ -169,7 +169,10 @@ def test_a_real_ctrl_c_leaves_a_usable_estimator():
     time.sleep(0.3)
     sent = time.perf_counter()
     os.kill(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    try:
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 0
     assert "interrupted" in out
     assert time.perf_counter() - sent < 30

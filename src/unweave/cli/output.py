@@ -37,8 +37,9 @@ def write_files(job: Job, found: Answer, *, hurry: bool = False) -> tuple[list[s
     _make(folder)
     more: dict[str, Any] = {"code": "\n".join(["import unweave", "", *job.lines]), "asked": _asked(job)}
     more |= {"recipe": job.recipe, "found": None if job.found is None else found}
-    if not job.ready.missing:  # how well holes are filled is asked where there are holes; it takes a second fit
-        more["leave_out"] = ["held_out"]
+    # How well holes are filled is asked where there are holes; it takes a second fit.
+    more["leave_out"] = [*job.leave_out, *([] if job.ready.missing else ["held_out"])]
+    more["signals"] = None if job.signals is None or hurry else job.signals(job)
     try:
         facts = report.gather(job.model, None if hurry else job.ready, **more)
     except KeyboardInterrupt:
@@ -75,6 +76,8 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
     """Collect what `unweave show` says besides the answer: of each component the largest columns and their weights."""
     from unweave.report.numbers import readable
 
+    if hasattr(model, "vectors_"):
+        return shown_vectors(model)
     Z, names = weights_of(model)
     noun, first = numbered_as(model)
     best = np.argsort(-np.abs(Z), axis=1, kind="stable")[:, :most]
@@ -83,6 +86,18 @@ def shown(model: Any, most: int = KEPT) -> dict[str, Any]:
         "objective": float(model.objective_), "plan": model.plan_.as_dict(), "plan_words": str(model.plan_),
         "certificate": {"kind": model.certificate_.kind, "gap": finite(model.certificate_.gap)},
         "largest": [[[names[j], readable(z[j])] for j in at] for z, at in zip(Z, best, strict=True)],
+    }  # fmt: skip
+
+
+def shown_vectors(model: Any) -> dict[str, Any]:
+    """Collect what `unweave show` says of vectors of words, with or without the model that learned them."""
+    vectors, plan = getattr(model, "vectors_", model), getattr(model, "plan_", None)
+    objective = getattr(model, "objective_", None)
+    return {
+        "model": type(model).__name__, "components": vectors.n_components, "columns": len(vectors), "noun": "word",
+        "first": 1, "objective": finite(objective), "plan": None if plan is None else plan.as_dict(),
+        "plan_words": "" if plan is None else str(plan), "certificate": None, "largest": [],
+        "title": type(model).__name__,
     }  # fmt: skip
 
 
@@ -334,6 +349,16 @@ def is_model(path: Path) -> bool:
     with open(path, "rb") as file:
         head = file.read(10)
     return head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 30
+
+
+def is_vectors(path: Path) -> bool:
+    """Tell whether a file holds vectors of words, as `unweave embed` leaves them, and no model."""
+    from unweave.data.container import Contents, DamagedFileError
+
+    try:
+        return Contents(path).note.get("kind") == "vectors"
+    except (OSError, DamagedFileError):
+        return False
 
 
 def open_model(path: Path) -> tuple[Any, Recipe | None, dict]:

@@ -27,6 +27,8 @@ _WORDS = [
     (re.compile(r"\braise max_iter(?: or tol)?"), "raise --max-iter"),
     (re.compile(r"\bkinds=\{['\"]?([^'\":]+)['\"]?: ?['\"]?(\w+)['\"]?[^}]*\}"), r"--as \1=\2"),
     (re.compile(r"\btext=(['\"])(.+?)\1"), r"--as \2=prose"),
+    (re.compile(r"\blower min_count\b"), "lower --min-count"),
+    (re.compile(r", or give read_corpus\(.*\) in place of texts"), ""),
     (re.compile(r"^X (?=is|has|holds|contains|must)"), "the table "),
     (re.compile(r": give a number$|; raise share$"), "; give -k a number"),
 ]

@@ -74,6 +74,19 @@ def _fit(make: Callable[[], Any], X: Table, kind: str) -> Callable[[], Any]:
     return job
 
 
+def _learn_words(make: Callable[[], Any]) -> Callable[[], Any]:
+    """A fit on texts, and a map of the words as the page of `unweave embed` has it."""
+
+    def job() -> Any:
+        from unweave.embed.layout import map_facts
+        from unweave.registry import small_table
+
+        model = make().fit(small_table("SkipGram"))
+        return map_facts(model.vectors_) if hasattr(model, "vectors_") else model.counts_
+
+    return job
+
+
 def _models() -> Iterator[tuple[str, Callable[[], Any], list[str]]]:
     """What the registry says is to be fitted: name, constructor, tables it is fitted on."""
     from unweave.registry import ESTIMATORS, small_model, takes
@@ -134,6 +147,10 @@ def jobs(dtypes: Sequence[type[np.floating]] = (np.float32, np.float64)) -> Iter
         yield f"silhouette, {dtype.__name__}", partial(_silhouette, tabs["dense"])
     for name, make, kinds in _models():
         for kind in kinds:
+            if kind == "texts":  # which have no type of numbers: the process of float64 does them alone
+                if np.float64 in dtypes:
+                    yield f"{name}, texts", _learn_words(make)
+                continue
             for dtype, tabs in made.items():
                 yield f"{name}, {kind}, {dtype.__name__}", _fit(make, tabs[kind], kind)
 

@@ -43,6 +43,8 @@ class Job:
     extra: dict[str, Any] = field(default_factory=dict)  # more for the JSON
     later: Callable[[Job], dict[str, Any]] | None = None  # more tables to write, by file name, once the model is fitted
     found: Callable[[Job], Answer] | None = None  # what was found, where the job knows more of it than the model
+    signals: Callable[[Job], dict[str, dict]] | None = None  # what the page shows of a picture or a sound
+    leave_out: tuple[str, ...] = ()  # panels of the page that say nothing of such data
     beside: Callable[[Job], dict[str, bytes]] | None = None  # other files to write, once the model is fitted
     recode: bool = False  # codes are asked of the model anew, because the fit keeps them in another form
     scratch: dict[str, Any] = field(default_factory=dict)  # what several of these need

@@ -8,13 +8,17 @@ from scipy.linalg import subspace_angles
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.pca import PCA, Projected
-from unweave.data.arguments import number
+from unweave.compress.quality import open_weighted
+from unweave.data.arguments import number, row_weights
 from unweave.factorization.base import BaseFactorization
-from unweave.factorization.run import Run
+from unweave.factorization.run import Run, fitting
 from unweave.objectives import Objective
+from unweave.objectives.opening import reopen_table
+from unweave.parallel import single_blas
 from unweave.penalties import Free
 from unweave.select.auto import chooses
-from unweave.solve.certificate import eckart_young
+from unweave.solve.certificate import Certificate, eckart_young, of_spectrum
+from unweave.solve.closed import centred_gram, decompose
 from unweave.solve.optimise import Smooth
 from unweave.solve.optimise.minimise import scheme_of
 from unweave.solve.plan import Plan, describe
@@ -125,7 +129,7 @@ class LinearAutoencoder(BaseFactorization):
 
     @chooses
     def _fit(self, X, weights=None):
-        return super()._fit(X, weights)
+        return self._fit_objective(*open_weighted(self, X, weights))
 
     def _stand_in(self):
         return PCA(random_state=self.random_state), "n_components"
@@ -139,11 +143,32 @@ class LinearAutoencoder(BaseFactorization):
             raise ValueError(f"n_components={k} must be at most min(n_samples={shape[0]}, n_features={shape[1]})")
         return Problem(k, loss, Free(), Free(), offset=True)
 
-    def _fit_objective(self, objective, learned, *given):
+    def fit(self, X, y=None, sample_weight=None, *, client=None):
+        """Fit encoder and decoder.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, or sequence of row blocks
+            The table, rows are samples.
+        y : ignored
+        sample_weight : array (n,), optional
+            Weights of the rows: one of weight 2 counts as if it were there twice.
+        client : distributed.Client or str, optional
+            A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
+        """
+        with fitting(self, client):
+            self._fit(X, weights=sample_weight)
+        return self
+
+    def fit_transform(self, X, y=None, sample_weight=None, *, client=None):
+        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``; arguments as in :meth:`fit`."""
+        return self.fit(X, sample_weight=sample_weight, client=client).transform(X)
+
+    def _fit_objective(self, objective, learned, weights=None):
         problem = well_posed(self._problem(learned.loss, objective.shape, learned.mixed))
         check_size(problem, *objective.shape)
-        run = Run(self, objective, *given)
-        network = Network(objective, problem.n_components, bool(self.tied), number(self.ordering, "ordering"))
+        run = Run(self, objective, *([] if weights is None else [weights]))
+        network = Network(objective, problem.n_components, bool(self.tied), number(self.ordering, "ordering"), weights)
         tol = number(self.tol, "tol")
         scheme = scheme_of(
             network, network.start(run.rng), self.solver, self.step, self.decay, self.schedule, self.batch_size, tol
@@ -161,7 +186,26 @@ class LinearAutoencoder(BaseFactorization):
         self._keep(network, *network.parts(state["x"]), objective.dtype)
         self.objective_ = network.loss(self.encoder_, self.components_)
         self.reconstruction_err_ = float(np.sqrt(2 * self.objective_))
-        run.close(self.objective_, eckart_young(objective, problem, self.objective_))
+        run.close(self.objective_, self._bound(objective, weights))
+
+    def _bound(self, objective: Objective, weights: NDArray | None) -> Certificate:
+        """Eckart–Young: nothing of this rank can leave less of the rows, each counted by its weight."""
+        if weights is None:
+            return eckart_young(objective, self._sentence, self.objective_)
+        svd = decompose(objective, min(self.n_components_, *objective.shape), "mean", weights)
+        return of_spectrum(svd, objective, self.objective_)
+
+    def certify(self, X, *, sample_weight=None) -> Certificate:
+        """How far the fitted model is from the best of its rank, on the table it was fitted to."""
+        if sample_weight is None:
+            check_is_fitted(self)
+            self._learned.need_weights(None, "sample_weight")
+            return super().certify(X)
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            self.certificate_ = self._bound(objective, row_weights(sample_weight, objective.shape[0]))
+        return self.certificate_
 
     def _keep(self, network: Network, E: NDArray, D: NDArray, dtype) -> None:
         signs = np.sign(D[np.arange(len(D)), np.abs(D).argmax(axis=1)])[:, None]
@@ -198,21 +242,24 @@ class Network(Smooth):
     """The error of a row as a function of encoder and decoder, in units in which the total variance is one.
 
     All of it follows from the covariance C of the columns: ½·tr C − tr E·C·Dᵀ + ½·tr (E·C·Eᵀ)(D·Dᵀ). A mini-batch has a
-    covariance of its own.
+    covariance of its own. Rows may have weights.
     """
 
-    def __init__(self, objective: Objective, k: int, tied: bool, ordering: float):
+    def __init__(self, objective: Objective, k: int, tied: bool, ordering: float, weights: NDArray | None = None):
         n, m = objective.shape
         if m > _MOST_COLUMNS:
             raise ValueError(
                 f"X has {m} columns, and LinearAutoencoder keeps their covariance: at most {_MOST_COLUMNS}; use PCA"
             )
         self.objective, self.tied, self.n_rows, self.shape = objective, tied, int(n), (k, m)
-        self.mean = objective.column_means()
-        gram = objective.column_gram(self.mean.astype(objective.dtype))
-        self.total = float(np.trace(gram))
-        self.variance = self.total / n or 1.0
-        self.covariance = gram / n / self.variance
+        if weights is None:
+            self.mean, size = objective.column_means(), float(n)
+            gram = objective.column_gram(self.mean.astype(objective.dtype))
+        else:
+            (self.mean, gram), size = centred_gram(objective, weights), float(weights.sum())
+        self.total, self.size, self.weights = float(np.trace(gram)), size, weights
+        self.variance = self.total / size or 1.0
+        self.covariance = gram / size / self.variance
         self.prices = (ordering * np.arange(1, k + 1) / k)[:, None]
 
     def start(self, rng: np.random.Generator) -> NDArray:
@@ -242,7 +289,7 @@ class Network(Smooth):
         """½‖Xc − Xc·Eᵀ·D‖², in the units of the table."""
         E, D = E.astype(np.float64), D.astype(np.float64)
         left = np.eye(self.shape[1]) - E.T @ D
-        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.objective.shape[0]
+        return 0.5 * float(np.vdot(self.covariance @ left, left)) * self.variance * self.size
 
     def _times(self, E: NDArray, D: NDArray, rows: NDArray | None) -> tuple[list[NDArray], float]:
         """E·C and D·C, and the trace of C."""
@@ -252,4 +299,6 @@ class Network(Smooth):
         some = self.objective if some is None else some
         x, _ = some.dense_rows(0, some.shape[0])
         x = (x.astype(np.float64) - self.mean) / np.sqrt(self.variance)
+        if self.weights is not None:  # so that means over batches are, on average, those over all rows
+            x *= np.sqrt(self.weights[np.sort(rows)] * (self.n_rows / self.size))[:, None]
         return [(x @ F.T).T @ x / len(x) for F in (E, D)], float(np.square(x).sum()) / len(x)

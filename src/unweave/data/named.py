@@ -34,6 +34,8 @@ class NamedTable:
         Of the stored entries of X, in their order, when ratings came with times; of the rows of texts, as dates.
     image : (height, width) or (height, width, channels), optional
         Shape of the picture that each row is.
+    channels : int
+        Of a single picture in colour: how many numbers, side by side, make a pixel (red, green and blue).
     rate : float, optional
         Samples in a second, where the rows are moments of a sound.
     notes : list of str
@@ -72,6 +74,7 @@ class NamedTable:
     excerpts: list[str] | None = None
     whole: Any = None
     rate: float | None = None
+    channels: int = 1
 
     def __post_init__(self):
         if self.kind == "tensor":
@@ -87,6 +90,15 @@ class NamedTable:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.X.shape)
+
+    @property
+    def picture(self) -> NDArray:
+        """Return a single picture as pixels: (height, width), or (height, width, channels) where it has colours.
+
+        >>> NamedTable(np.arange(12.0).reshape(2, 6), kind="images", channels=3).picture.shape
+        (2, 2, 3)
+        """
+        return self.X if self.channels == 1 else self.X.reshape(len(self.X), -1, self.channels)
 
     @property
     def sparse(self) -> bool:

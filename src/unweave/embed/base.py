@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -41,6 +44,16 @@ class Embedding(Model, TransformerMixin, BaseEstimator):
         found /= np.maximum(np.diff(corpus.bounds), 1)[:, None]
         return found.astype(self.vectors_.array.dtype)
 
+    def report(self, path: str | os.PathLike, X=None, *, recipe=None) -> Path:
+        """Write a page with a map of the most frequent symbols, as :meth:`Vectors.report` does; `X` is not needed."""
+        check_is_fitted(self, "vectors_")
+        return self.vectors_.report(path)
+
+    def plot(self, X=None):
+        """A matplotlib figure of the most frequent symbols, as :meth:`Vectors.plot` draws it; `X` is not needed."""
+        check_is_fitted(self, "vectors_")
+        return self.vectors_.plot()
+
     def _check_loaded(self, looked_at: bool) -> None:
         """What a file may not get wrong."""
         size, vectors = self.vocabulary_.check(), self.vectors_
@@ -72,6 +85,8 @@ def table_of_pairs(estimator, X) -> tuple[sp.csr_array, Vocabulary, bool]:
             X, min_count=estimator.min_count, max_vocabulary=estimator.max_vocabulary, lowercase=estimator.lowercase
         )
         counts, vocabulary = count_pairs(corpus, before, after), corpus.vocabulary
+    if len(vocabulary) < 2:
+        raise ValueError("only one symbol is left, and nothing to tell it from; lower min_count or give more texts")
     if not counts.nnz:
         raise ValueError(
             "no two symbols stand near each other: sequences have one symbol each once rare ones are dropped; lower "

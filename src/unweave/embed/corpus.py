@@ -9,7 +9,7 @@ place of texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -166,6 +166,7 @@ def read_corpus(
     encoding: str = "utf-8",
     errors: str = "strict",
     memory: int = _MEMORY,
+    callback: Callable[[int], Any] | None = None,
 ) -> Corpus:
     """Read a corpus once: count its symbols, drop rare ones, and number the others, the most frequent first.
 
@@ -187,6 +188,8 @@ def read_corpus(
         Of bytes and files, as for `bytes.decode`.
     memory : int
         Bytes of numbers that are held; more than that go to a scratch file.
+    callback : callable, optional
+        Told how many tokens were read, after each batch of some megabytes.
 
     Examples
     --------
@@ -201,7 +204,7 @@ def read_corpus(
     most = None if max_vocabulary is None else whole(max_vocabulary, "max_vocabulary", 1)
     check_encoding(encoding, errors)
     kept = vocabulary if vocabulary is None or isinstance(vocabulary, Vocabulary) else _given(vocabulary)
-    spill = _Spill(whole(memory, "memory", 1))
+    spill = _Spill(whole(memory, "memory", 1), callback)
     cutting = Cutting(lowercase=lowercase, marks="keep", least=1, encoding=encoding, errors=errors, advice=_ADVICE)
     symbols = _read(texts, cutting, encoding, spill)
     counts = spill.counts[: len(symbols)]
@@ -343,11 +346,11 @@ def _check_symbols(symbols: Iterable, i: int) -> None:
 class _Spill:
     """Takes the numbers of tokens as they are read; holds them, or writes them to a file if they are too many."""
 
-    def __init__(self, memory: int):
+    def __init__(self, memory: int, callback: Callable[[int], Any] | None):
         self.scratch: Scratch | None = None
         self.counts = np.zeros(1 << 10, np.int64)
         self.n = 0
-        self._memory = memory
+        self._memory, self._callback = memory, callback
         self._parts: list[NDArray[np.int32]] = []
         self._lengths: list[NDArray[np.int64]] = []
 
@@ -366,6 +369,8 @@ class _Spill:
                 for part in self._parts:
                     file.write(np.ascontiguousarray(part).data)
             self._parts = []
+        if self._callback is not None:
+            self._callback(self.n)
 
     def renumbered(self, to: NDArray[np.int32], kept: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the `kept` tokens that have a number in `to` (it is not -1), and the bounds of the sequences."""

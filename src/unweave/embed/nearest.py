@@ -35,11 +35,12 @@ class Nearest:
 
     def __init__(self, array: NDArray):
         self.units = unit_rows(array)
-        self._asked = 0
+        self._asked, self._told = 0, False
         self._way: Any = None
 
     def use(self, kind: str | None) -> None:
-        """Make an index now: "bytes" (exact), "hnswlib" or "faiss" (near misses are possible), None for none."""
+        """Make an index now: "bytes" (exact), "hnswlib" or "faiss" (near misses are possible), None for none ever."""
+        self._told = True
         if kind is None:
             self._way = None
         elif kind == "bytes":
@@ -54,7 +55,7 @@ class Nearest:
         n = min(n, len(self.units))
         unit = unit_point(point)
         self._asked += 1
-        if self._way is None and self._asked > _ASKED and len(self.units) >= _ROWS:
+        if not self._told and self._asked > _ASKED and len(self.units) >= _ROWS:
             self.use("bytes")
         size = min(n + 8, len(self.units))
         while True:

@@ -270,6 +270,7 @@ class Vectors:
         axis.scatter(spots[:, 0], spots[:, 1], s=12)
         for symbol, spot in zip(chosen, spots, strict=True):
             axis.annotate(str(symbol), spot, xytext=(4, 2), textcoords="offset points", fontsize=9)
+        axis.margins(x=0.16, y=0.08)  # names stand to the right of their dots
         axis.set(xticks=[], yticks=[], title=f"{len(chosen)} of {len(self):,} symbols")
         return figure
 

@@ -79,23 +79,22 @@ def cover_rounds(
 
     In every round the clique goes that is missed least (by the weights of what it alone covers), a cell that is not
     covered is drawn, and a clique is grown about it; what is not covered gains weight. When all is covered the cliques
-    are kept in `best`. `numbers` holds how many cliques there are, in the best cover (-1: none yet), the round, and how
-    many cells are not covered. Ends early when the best has `least`.
+    are kept in `best`. `numbers` holds how many cliques there are, in the best cover, the round, and how many cells are
+    not covered. Ends early when the best has `least`.
     """
     cells, width = near.shape
     work = 0
     while work < budget:
         n, round_ = numbers[0], numbers[2]
         if numbers[3] == 0:
-            if numbers[1] < 0 or n < numbers[1]:
+            if n < numbers[1]:
                 for r in range(n):
                     for w in range(width):
                         best[r, w] = cliques[r, w]
                 numbers[1] = n
             if n <= least:
                 break
-        removals = 0 if numbers[1] < 0 else 1 + (numbers[3] == 0)
-        for _ in range(removals):
+        for _ in range(1 + (numbers[3] == 0)):
             n = numbers[0]
             lowest, which = -1, -1
             for r in range(n):

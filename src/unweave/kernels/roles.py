@@ -198,13 +198,14 @@ def code_range(ones, zeros, roles, missed, extra, most_extra, most, codes, once,
 
 
 @kernel
-def cover_range(codes, roles, covered, start, stop):
-    """Mark what the roles of each row grant."""
+def cover_range(codes, roles, once, twice, start, stop):
+    """Mark what the roles of each row grant, and what two of them or more do."""
     for i in range(start, stop):
         for r in range(roles.shape[0]):
             if codes[i, r] != 0:
                 for w in range(roles.shape[1]):
-                    covered[i, w] |= roles[r, w]
+                    twice[i, w] |= once[i, w] & roles[r, w]
+                    once[i, w] |= roles[r, w]
 
 
 @kernel
@@ -277,7 +278,7 @@ def needed(roles, codes, r, marked, need, others):
 
 
 @kernel
-def fit_role(
+def fit_roles(
     row_ones,
     row_zeros,
     column_ones,
@@ -286,6 +287,7 @@ def fit_role(
     column_kinds,
     users,
     items,
+    gains,
     missed,
     extra,
     most_extra,
@@ -293,54 +295,61 @@ def fit_role(
     seed_items,
     worth,
     rounds,
+    start,
+    stop,
 ):
-    """Fit one role to cells that are free: in turns the users for whom it pays and the permissions for which it does.
+    """Fit roles to cells that are free, each on its own: in turns the users for whom it pays and the permissions for
+    which it does.
 
-    Begins at the permissions in `items` (bits over all columns) and writes the best role met to `users` and `items`.
-    Rows and columns are kinds; `row_kinds` and `column_kinds` say of which kind each row and column is. It pays for a
-    line if `missed` times its ones among the other side is above `extra` times its zeros, of which there are
-    `most_extra` at most. Returns what the role gains.
+    Role s of ``[start, stop)`` begins at the permissions in `items[s]` (bits over all columns); the best role met is
+    written to `users[s]` and `items[s]`, and what it gains to `gains[s]`. Rows and columns are kinds; `row_kinds` and
+    `column_kinds` say of which kind each row and column is. It pays for a line if `missed` times its ones among the
+    other side is above `extra` times its zeros, of which there are `most_extra` at most.
     """
-    height, width = users.shape[0], items.shape[0]
-    best = 0.0
-    for w in range(width):
-        seed_items[w] = items[w]
-        items[w] = ZERO
-    for w in range(height):
-        users[w] = ZERO
-    for _ in range(rounds):
-        for i in range(row_ones.shape[0]):
-            good, bad = 0, 0
-            for w in range(width):
-                good += count_ones(row_ones[i, w] & seed_items[w])
-                bad += count_ones(row_zeros[i, w] & seed_items[w])
-            worth[i] = missed * good - extra * bad if bad <= most_extra else 0.0
-        for w in range(height):
-            seed_users[w] = ZERO
-        total = 0.0
-        for i in range(row_kinds.shape[0]):
-            if worth[row_kinds[i]] > 0.0:
-                seed_users[i >> 6] |= ONE << np.uint64(i & 63)
-                total += worth[row_kinds[i]]
-        if total <= best:
-            break
-        best = total
+    height, width = users.shape[1], items.shape[1]
+    for s in range(start, stop):
+        best = 0.0
         for w in range(width):
-            items[w] = seed_items[w]
+            seed_items[w] = items[s, w]
+            items[s, w] = ZERO
         for w in range(height):
-            users[w] = seed_users[w]
-        for i in range(column_ones.shape[0]):
-            good, bad = 0, 0
+            users[s, w] = ZERO
+        for _ in range(rounds):
+            for i in range(row_ones.shape[0]):
+                good, bad = 0, 0
+                for w in range(width):
+                    good += count_ones(row_ones[i, w] & seed_items[w])
+                    bad += count_ones(row_zeros[i, w] & seed_items[w])
+                worth[i] = missed * good - extra * bad if bad <= most_extra else 0.0
             for w in range(height):
-                good += count_ones(column_ones[i, w] & seed_users[w])
-                bad += count_ones(column_zeros[i, w] & seed_users[w])
-            worth[i] = missed * good - extra * bad if bad <= most_extra else 0.0
-        for w in range(width):
-            seed_items[w] = ZERO
-        for i in range(column_kinds.shape[0]):
-            if worth[column_kinds[i]] > 0.0:
-                seed_items[i >> 6] |= ONE << np.uint64(i & 63)
-    return best
+                seed_users[w] = ZERO
+            total = 0.0
+            for i in range(row_kinds.shape[0]):
+                value = worth[row_kinds[i]]
+                total += max(value, 0.0)
+                seed_users[i >> 6] |= np.uint64(value > 0.0) << np.uint64(i & 63)
+            if total <= best:
+                break
+            best = total
+            same = True
+            for w in range(width):
+                items[s, w] = seed_items[w]
+            for w in range(height):
+                same &= users[s, w] == seed_users[w]
+                users[s, w] = seed_users[w]
+            if same:
+                break
+            for i in range(column_ones.shape[0]):
+                good, bad = 0, 0
+                for w in range(height):
+                    good += count_ones(column_ones[i, w] & seed_users[w])
+                    bad += count_ones(column_zeros[i, w] & seed_users[w])
+                worth[i] = missed * good - extra * bad if bad <= most_extra else 0.0
+            for w in range(width):
+                seed_items[w] = ZERO
+            for i in range(column_kinds.shape[0]):
+                seed_items[i >> 6] |= np.uint64(worth[column_kinds[i]] > 0.0) << np.uint64(i & 63)
+        gains[s] = best
 
 
 @kernel

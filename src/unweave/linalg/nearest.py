@@ -25,22 +25,33 @@ class Index:
 
     def __init__(self, units: NDArray):
         n, width = units.shape
-        self.units, self._width = units, LANE * -(-width // LANE)
-        self._copy = np.zeros((n, self._width), np.int8), *(np.empty(n, np.float32) for _ in range(3))
-        self._size = max(1, _BYTES // self._width)
+        self.units, self._lanes = units, -(-width // LANE)
+        steps, errors = np.empty(n, np.float32), np.empty(n, np.float32)
+        tails = np.empty((self._lanes, n), np.float32)
+        self._copy = np.zeros((self._lanes, n, LANE), np.int8), steps, errors, tails
+        self._size = max(1, _BYTES // (LANE * self._lanes))
         parallel.run(lambda a, b: coarsen_range(units, *self._copy, a, b), n, self._size)
 
     def nearest(self, point: NDArray, n: int) -> tuple[NDArray, NDArray]:
         """The `n` rows with the largest products with a point of length one, best first (of equals the lower row)."""
-        whole = np.zeros(self._width, np.int16)
-        bounds = coarsen_point(point, whole)
+        whole, rests = np.zeros((self._lanes, LANE), np.int16), np.empty(self._lanes)
+        bounds = coarsen_point(point, whole, rests)
+
+        floor = [np.float32(-np.inf)]
 
         def scan(start: int, stop: int) -> tuple[NDArray, NDArray]:
+            """The best of a range, as far as they are above the floor: what `n` rows of another range reach.
+
+            Which range is done first changes how many rows are multiplied, and nothing else: equals are not below it.
+            """
             size = min(n, stop - start)
-            values, places = np.full((1, size), -np.inf, np.float32), np.full((1, size), -1, np.int64)
-            nearest_range(self.units, *self._copy, point, whole, *bounds, values[0], places[0], start, stop)
+            values, places = np.full((1, size), floor[0], np.float32), np.full((1, size), -1, np.int64)
+            nearest_range(self.units, *self._copy, point, whole, rests, *bounds, values[0], places[0], start, stop)
             sort_range(values, places, 0, 1)
-            return places[0], values[0]
+            found = places[0] >= 0
+            if size == n and found.all():
+                floor[0] = max(floor[0], np.nextafter(values[0, -1], np.float32(-np.inf)))
+            return places[0][found], values[0][found]
 
         return _merged(parallel.run(scan, len(self.units), self._size), n)
 

@@ -59,12 +59,13 @@ def switch_codes(ones, zeros, roles, prices, exact, most, codes) -> NDArray[np.f
     return costs
 
 
-def covered_by(codes: NDArray[np.uint8], roles: Words) -> Words:
-    """What the roles of each row grant, as bits."""
-    codes, covered = np.ascontiguousarray(codes), np.zeros((len(codes), roles.shape[1]), np.uint64)
+def covered_by(codes: NDArray[np.uint8], roles: Words) -> tuple[Words, Words]:
+    """What the roles of each row grant, and what two of them or more do, as bits."""
+    codes = np.ascontiguousarray(codes)
+    once, twice = (np.zeros((len(codes), roles.shape[1]), np.uint64) for _ in range(2))
     size = max(1, _WORK // (codes.shape[1] + roles.shape[1]))
-    run(lambda start, stop: kernels.cover_range(codes, roles, covered, start, stop), len(codes), size)
-    return covered
+    run(lambda start, stop: kernels.cover_range(codes, roles, once, twice, start, stop), len(codes), size)
+    return once, twice
 
 
 class Reduction:
@@ -140,19 +141,24 @@ def needed_items(roles: Words, codes: NDArray[np.uint8], r: int, marked: Words) 
     return need
 
 
-def fit_one_role(rows, columns, items: Words, prices) -> tuple[Words, Words, float]:
-    """Who gets one role, what it holds, and what it gains: in turns, from the permissions `items` on.
+def fit_roles(rows, columns, seeds: Words, prices) -> tuple[Words, Words, NDArray[np.float64]]:
+    """Who gets each of some roles, what it holds, and what it alone gains: in turns, from the permissions of a seed on.
 
     `rows` and `columns` are sides of a table with `ones`, `zeros` and `kinds`; `prices` say what is `missed` and
     `extra`.
     """
-    users, items = np.zeros(columns.ones.shape[1], np.uint64), items.copy()
-    scratch = np.empty_like(users), np.empty_like(items), np.empty(max(len(rows.ones), len(columns.ones)))
-    gain = kernels.fit_role(
-        rows.ones, rows.zeros, columns.ones, columns.zeros, rows.kinds, columns.kinds, users, items,
-        float(prices.missed), float(prices.extra), prices.most_extra, *scratch, np.int64(_TURNS),
-    )  # fmt: skip
-    return users, items, gain
+    users, items = np.zeros((len(seeds), columns.ones.shape[1]), np.uint64), seeds.copy()
+    gains = np.empty(len(seeds))
+
+    def task(start: int, stop: int) -> None:
+        scratch = np.empty_like(users[0]), np.empty_like(items[0]), np.empty(max(len(rows.ones), len(columns.ones)))
+        kernels.fit_roles(
+            rows.ones, rows.zeros, columns.ones, columns.zeros, rows.kinds, columns.kinds, users, items, gains,
+            float(prices.missed), float(prices.extra), prices.most_extra, *scratch, np.int64(_TURNS), start, stop,
+        )  # fmt: skip
+
+    run(task, len(seeds), max(1, _WORK // (8 * (rows.ones.size + columns.ones.size))))
+    return users, items, gains
 
 
 _TURNS = 20  # of one role between users and permissions; most settle after three

@@ -44,16 +44,22 @@ _PARTS: dict[str, str] = {
     "unweave.predict.learned.columns": "Columns Reader Standard",
     "unweave.predict.learned.model": "HeldOut",
     "unweave.predict.learned.pipe": "Codes Constant Pipe",
-    "unweave.predict.learned.predictors": "Linear Vectors",
-    "unweave.predict.learned.trees": "Boosted Forest Trees",
+    "unweave.predict.learned.trees": "Boosted Forest",
+}
+
+# A class whose own name another one has already says in `_name_in_files` what files call it.
+_RENAMED: dict[str, tuple[str, str]] = {
+    "GaussianKernel": ("unweave.predict.kernels.vectors", "Gaussian"),
+    "LinearPredictor": ("unweave.predict.learned.predictors", "Linear"),
+    "SupportVectors": ("unweave.predict.learned.predictors", "Vectors"),
+    "GrownTrees": ("unweave.predict.learned.trees", "Trees"),
 }
 
 # name in a file → (module, attribute)
 CLASSES: dict[str, tuple[str, str]] = {
-    name: (module, name) for module, names in _PARTS.items() for name in names.split()
+    **{name: (module, name) for module, names in _PARTS.items() for name in names.split()},
+    **_RENAMED,
 }
-# A class whose own name another one has already says in `_name_in_files` what files call it.
-CLASSES["GaussianKernel"] = ("unweave.predict.kernels.vectors", "Gaussian")
 
 
 class UnknownClassError(ValueError):

@@ -202,17 +202,17 @@ def _common_start(names: list[str]) -> str:
 
 
 def overlaps(access: Access) -> list[tuple[int, int, int]]:
-    """For every role the one it shares most permissions with: (other, shared permissions, shared users); −1 where it
-    shares none."""
+    """For every role the one it shares most permissions with, of several the one that most of its users have too:
+    (other, shared permissions, shared users); −1 where it shares none."""
     R, Z = access.roles.astype(np.int32), access.assignments.astype(np.int32)
     shared = sp.csr_array(R @ R.T)
     shared.setdiag(0)
     together = sp.csr_array(Z.T @ Z)
     found = []
     for role in range(R.shape[0]):
-        row = shared[[role], :].toarray().ravel()
-        other = int(row.argmax()) if row.any() else -1
-        found.append((other, int(row[other]) if other >= 0 else 0, int(together[role, other]) if other >= 0 else 0))
+        row, both = (table[[role], :].toarray().ravel() for table in (shared, together))
+        other = int(np.lexsort((np.arange(len(row), 0, -1), both, row))[-1])
+        found.append((other, int(row[other]), int(both[other])) if row[other] else (-1, 0, 0))
     return found
 
 

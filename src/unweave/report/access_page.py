@@ -209,10 +209,11 @@ def _code(facts: Mapping[str, Any]) -> Markup | None:
 
 _STYLE = Markup(
     """
-.sign{display:inline-block;width:22px;height:10px;border-radius:2px;margin:0 6px 0 14px}.sign.one{background:#0072b2}
-.sign.two{background:#d55e00}.sign.three{background:#009e73}
+.sign{display:inline-block;width:22px;height:10px;border-radius:2px;margin:0 6px 0 14px}.sign:first-child{margin-left:0}
+.sign.one{background:#0072b2}.sign.two{background:#d55e00}.sign.three{background:#009e73}
 .list th,.list td{overflow-wrap:normal;word-break:normal}.list td:last-child,.list .names-of{overflow-wrap:anywhere}
 .list thead th{width:auto;white-space:nowrap}.list .name{min-width:6rem}
+.list .names-of{min-width:11rem}.list td:last-child{min-width:8rem}
 @media (prefers-color-scheme:dark){.sign{filter:invert(1) hue-rotate(180deg)}}
 """
 )

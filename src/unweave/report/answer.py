@@ -16,6 +16,7 @@ from unweave.report.answers.filled import completed_answer, imputed_answer
 from unweave.report.answers.groups import group_answer
 from unweave.report.answers.recommended import recommended_answer
 from unweave.report.answers.roles import roles_answer
+from unweave.report.answers.vectors import vectors_answer
 from unweave.report.numbers import percent, readable
 from unweave.report.tensors import of_tensor, tensor_answer
 from unweave.report.view import View, look
@@ -57,7 +58,7 @@ def answer(model: Any, table: Any = None, recipe: Any = None) -> Answer:
 
     Parameters
     ----------
-    model : fitted estimator
+    model : fitted estimator, or Vectors
     table : array, sparse matrix, data frame or NamedTable, optional
         What the model was fitted to (as :func:`unweave.prepare` made it); without it the answer tells less.
     recipe : Recipe, optional
@@ -82,6 +83,8 @@ def _found(model: Any, view: View | None, recipe: Any) -> Found:
     """Ask for the answer that suits what the model has, the most telling attribute first."""
     if of_tensor(model):
         return tensor_answer(model)
+    if hasattr(model, "vectors_") or hasattr(model, "most_similar"):
+        return vectors_answer(model)
     if hasattr(model, "imputations"):
         return imputed_answer(model)
     if hasattr(model, "recommend"):

@@ -171,7 +171,7 @@ def _examples(model: Any, view: View | None) -> NDArray:
 def _pictures(Z: NDArray, shape: tuple[int, ...]) -> list[dict]:
     signed = bool((Z < 0).any())
     step = max(1, math.ceil(math.sqrt(Z.size / _PICTURE_BYTES)))
-    coloured = len(shape) == 3 and shape[2] == 3 and not signed
+    coloured = len(shape) == 3 and shape[2] == 3  # signed ones about a middle grey
     out = []
     for row in Z:
         picture = row.reshape(shape)[::step, ::step]

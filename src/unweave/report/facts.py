@@ -33,6 +33,7 @@ def gather(
     recipe: Any = None,
     leave_out: Collection[str] = (),
     found: Any = None,
+    signals: dict | None = None,
 ) -> dict:
     """Collect everything :func:`unweave.report.render` needs, as dicts, lists, strings and numbers.
 
@@ -53,6 +54,8 @@ def gather(
         What not to make: ``["held_out"]`` spares the second fit that is judged on hidden entries.
     found : Answer, optional
         What is said to have been found, where whoever asks knows more of it than the model does.
+    signals : dict, optional
+        What can be seen of a picture or a sound: facts that `signal_panels` collects, by the name of their panel.
 
     Examples
     --------
@@ -79,6 +82,7 @@ def gather(
             continue
         if panel is not None:
             facts[name] = panel
+    facts |= signals or {}
     return _tidy(facts)
 
 

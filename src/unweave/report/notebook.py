@@ -33,7 +33,7 @@ def card(model: Any) -> str:
 
 
 def _found(model: Any) -> Answer | None:
-    if not described(model):
+    if not (described(model) or hasattr(model, "vectors_")):
         return None
     try:
         return answer(model)

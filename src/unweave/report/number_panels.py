@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from unweave.report.markup import Markup, tag
 from unweave.report.numbers import readable
 from unweave.report.panels import note, section
@@ -16,7 +18,10 @@ _MEANING = {
     "bi-cross-validation": "Blocks of the table were hidden: the lower, the better they were predicted.",
     "completion": "Half the words of some documents were hidden: the lower, the better they were foreseen.",
     "bic": "The lower, the better the model describes the table for the number of things it has to learn.",
+    "core consistency": "100 where no two components describe the same thing, zero and below where they do.",
 }
+# Below, a score says no more than that, and would hide all others if it were drawn where it is.
+_FLOORS = {"core consistency": 0.0}
 
 
 def choice(facts: dict) -> Markup | None:
@@ -30,9 +35,10 @@ def choice(facts: dict) -> Markup | None:
         return None
     words = _choice_words(facts, found, dict(known), best)
     at = [k for k, _ in known].index(best)
+    floor = _FLOORS.get(str(found["by"]), -math.inf)
     chart = curve(
         [k for k, _ in known],
-        [score for _, score in known],
+        [max(score, floor) for _, score in known],
         f"number of {noun(facts, 2)}",
         str(found["title"]),
         f"{found['title']} by number of {noun(facts, 2)}; {best} was taken",
@@ -40,6 +46,8 @@ def choice(facts: dict) -> Markup | None:
         mark=(at, f"{best} taken"),
     )
     drawn = tag("div", chart, class_="pair")
+    if any(score < floor for _, score in known):
+        words += f" Below {floor:g} it is drawn at {floor:g}."
     return section(f"Why {best} {noun(facts, best)}?", note(words), drawn, note(found["note"]))
 
 

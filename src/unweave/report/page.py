@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.data.atomic import replace_file
-from unweave.report import number_panels, panels, row_panels, state_panels, tensors
+from unweave.report import number_panels, panels, row_panels, signal_panels, state_panels, tensors
 from unweave.report.how import code, how
 from unweave.report.markup import Markup, plain, tag
 from unweave.report.numbers import percent
@@ -71,7 +71,8 @@ def story(facts: dict) -> list[Markup]:
     try:
         asked = _SIDES if facts.get("sides") else _BY_WHAT.get(kind_of(facts), _FOUND)
         found = [panel(facts) for panel in asked]
-        drawn = [_header(facts), _answer(facts), row_panels.finder(facts), *found, row_panels.rows(facts)]
+        heard = [signal_panels.pictures(facts), signal_panels.waves(facts)]
+        drawn = [_header(facts), _answer(facts), *heard, row_panels.finder(facts), *found, row_panels.rows(facts)]
         return [part for part in (*drawn, code(facts), how(facts)) if part is not None]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError) as error:
         raise ValueError(f"these facts are damaged ({type(error).__name__}: {error}); gather them again") from error

@@ -13,6 +13,8 @@ from unweave.report.panels import note, section
 from unweave.report.svg import Bar, Frame, Point, bars, scatter, whole_ticks
 from unweave.report.words import whole
 
+_APART = 20.0  # pixels between two curves from which a name fits between them
+
 
 def render_prediction(facts: Mapping[str, Any]) -> str:
     """Draw one self-contained HTML page from what was collected; facts that do not fit raise ValueError."""
@@ -82,7 +84,7 @@ def _table(head: tuple[str, ...], lines: list[Markup], class_: str = "list") -> 
 def _matrix(facts: Mapping[str, Any]) -> Markup | None:
     if "matrix" not in facts:
         return None
-    lines = []
+    lines: list[Markup] = []
     for name, row in zip(facts["classes"], facts["matrix"], strict=True):
         total = max(1, sum(row))
         cells = [_cell(n, total, j == len(lines)) for j, n in enumerate(row)]
@@ -154,11 +156,24 @@ def _curve(facts: Mapping[str, Any]) -> Markup | None:
     frame.axes("rows in the fit", found["what"], whole_ticks(0, max(found["sizes"])))
     frame.line(found["sizes"], found["held_out"], dots=True)
     frame.line(found["sizes"], found["fitted"], "curve second", dots=False)
-    frame.write("rows held out", frame.x(found["sizes"][-1]), frame.y(found["held_out"][-1]) - 9, "mark", "end")
-    frame.write("rows of the fit", frame.x(found["sizes"][-1]), frame.y(found["fitted"][-1]) - 9, "mark", "end")
+    ends = [("rows held out", found["held_out"][-1]), ("rows of the fit", found["fitted"][-1])]
+    (upper, high), (lower, low) = sorted(ends, key=lambda one: -float(one[1]))
+    end = frame.x(found["sizes"][-1])
+    for words, y in zip((upper, lower), name_places(frame.y(high), frame.y(low), frame.y(0.0)), strict=True):
+        frame.write(words, end, y, "mark", "end")
     advice = found["advice"]
     words = f"{advice[0].upper()}{advice[1:]}."
     return section("Would more rows help", note(words), frame.svg("Error against the number of rows"))
+
+
+def name_places(upper: float, lower: float, foot: float) -> tuple[float, float]:
+    """Where the names of two curves stand that end at these heights (which grow downwards), above their foot.
+
+    Each stands over its curve; where these come together the lower one's stands under it, or else both over them.
+    """
+    if lower - upper > _APART:
+        return upper - 9, lower - 9
+    return (upper - 9, lower + 18) if lower + 18 < foot else (upper - 25, upper - 9)
 
 
 def _tried(facts: Mapping[str, Any]) -> Markup:

@@ -40,7 +40,9 @@ figure{margin:0;min-width:0;break-inside:avoid}
 figcaption{font-size:.84rem;color:var(--soft);margin-top:6px}figcaption b{color:var(--ink)}
 .pictures img,.pair img{width:100%;display:block;image-rendering:pixelated;border:1px solid var(--line);
 border-radius:6px}
-.pair img{height:340px}
+.pair img{height:340px}.pair img.photo{height:auto;image-rendering:auto}
+.wave{width:100%;height:64px;display:block}.stack{display:grid;gap:16px;margin-top:16px}
+.pair.three{grid-template-columns:repeat(auto-fill,minmax(min(100%,230px),1fr))}.three .chart text{font-size:16px}
 .pair{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));gap:24px;margin-top:16px;
 align-items:start}
 .scale{display:flex;flex-wrap:wrap;overflow-wrap:normal;align-items:center;gap:4px 8px;
@@ -101,7 +103,7 @@ summary{cursor:pointer;padding:16px 0;font-weight:650}details[open]{padding-bott
 .scroll{overflow:auto;max-height:26rem}.scroll.wide{max-height:none}
 .list th[scope=row]{color:var(--ink);width:auto}.all tr{cursor:pointer}
 thead th{width:auto;font-size:.82rem;vertical-align:bottom}.list thead th{position:sticky;top:0;background:var(--card)}
-.answer td:first-child{font-weight:650}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
+.answer td:first-child{font-weight:650;min-width:6.4rem}.answer td,.answer th{padding-right:20px;min-width:4.4rem}
 .answer th{overflow-wrap:normal}.answer td:last-child{min-width:9rem}
 .lanes{width:100%;height:auto;display:block;margin:12px 0 0}.lanes text{fill:var(--soft);font-size:12px}
 .cursor{display:none;stroke:var(--ink);stroke-width:2}.cursor.on{display:inline}

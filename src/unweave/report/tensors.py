@@ -83,8 +83,10 @@ def sides(facts: dict) -> Markup | None:
     for r, weight in enumerate(found["weights"]):
         head = tag("h3", f"{noun(facts).capitalize()} {r + 1}", tag("small", f"weight {readable(weight)}"))
         charts = [_profile(curves, r, d, int(shape[d])) for d, curves in enumerate(found["curves"])]
-        cards.append(tag("div", head, tag("div", *charts, class_="pair"), class_="card"))
-    return section(f"The {noun(facts, 2)}", note(words), *cards)
+        cards.append(
+            tag("div", head, tag("div", *charts, class_=f"pair{' three' if len(charts) > 2 else ''}"), class_="card")
+        )
+    return section(f"The {noun(facts, 2)}", note(words), tag("div", *cards, class_="stack"))
 
 
 def _profile(curves: dict, r: int, side: int, length: int) -> Markup:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from unweave.data.atomic import replace_file
+from unweave.report.answers.vectors import telling
 from unweave.report.markup import Markup, join, plain, tag
 from unweave.report.page import document
 from unweave.report.panels import note, section
@@ -51,7 +52,7 @@ def render_word_map(facts: dict) -> str:
     body = [
         header,
         section("Words and their neighbours", help_, both),
-        section("The first words", _table(facts, words)),
+        section("Frequent words and those near them", _table(facts, words)),
         _data(facts, words),
     ]
     return document(title, body, SCRIPT, WORD_STYLE)
@@ -99,16 +100,28 @@ def _panel() -> Markup:
 
 def _table(facts: dict, words: list[str]) -> Markup:
     rows = [tag("tr", *(tag("th", name, scope="col") for name in ("word", "nearest words")))]
-    for word, near in list(zip(words, facts["near"], strict=True))[:_LISTED]:
+    for word, near in ((words[i], facts["near"][i]) for i in _telling(words)[:_LISTED]):
         names = (tag("bdi", words[p] if isinstance(p, int) else plain(p, _WORD)) for p in near[:_NEAR])
         rows.append(tag("tr", tag("td", tag("b", tag("bdi", word))), tag("td", join(names, ", "))))
     return tag("div", tag("table", tag("tbody", *rows), class_="list"))
 
 
+def _telling(words: list[str]) -> list[int]:
+    """Numbers of the words that tell something, stop words and numbers left out."""
+    kept = set(telling(words))
+    return [i for i, word in enumerate(words) if word in kept]
+
+
 def _data(facts: dict, words: list[str]) -> Markup:
     """Write the facts for the script: JSON in which no character can end the element or begin another."""
     near = [[p if isinstance(p, int) else plain(p, _WORD) for p in row] for row in facts["near"]]
-    kept = {"words": words, "near": near, "cosines": facts["cosines"], "counts": facts["counts"]}
+    kept = {
+        "begin": _telling(words)[0],
+        "words": words,
+        "near": near,
+        "cosines": facts["cosines"],
+        "counts": facts["counts"],
+    }
     text = json.dumps(kept, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -127,7 +140,7 @@ overflow:hidden}
 .word.on{fill:var(--two);fill-opacity:1}
 #labels text{fill:var(--ink);pointer-events:none;text-anchor:middle;paint-order:stroke;stroke:var(--paper);
 stroke-linejoin:round}
-#labels text.near{font-weight:600}#labels text.on{font-weight:700;fill:var(--two)}
+#labels text.near{font-weight:600}#labels text.on{font-weight:800}
 #lines line{stroke:var(--c4);opacity:.6}
 .tools{display:flex;flex-wrap:wrap;align-items:center;gap:8px;margin:0 0 10px}
 .tools input{font:inherit;font-size:.95rem;flex:1 1 12rem;min-width:8rem;color:var(--ink);background:var(--paper);
@@ -139,7 +152,7 @@ border:1px solid var(--line);border-radius:8px;padding:4px 12px;cursor:pointer}
 #found button{padding:1px 10px}
 #near button{border:0;background:none;padding:0;text-align:left;color:var(--one);overflow-wrap:anywhere}
 #near li{grid-template-columns:minmax(0,9rem) minmax(40px,1fr) 2.6rem;min-height:24px}
-.list td:first-child{white-space:nowrap}
+.list th:first-child{width:36%}
 @media (max-width:860px){.both{grid-template-columns:minmax(0,1fr)}#panel{position:static}}
 @media print{.tools{display:none}}
 """
@@ -156,7 +169,7 @@ const map = find('map'), lines = find('lines'), labels = find('labels'), near = 
 const dots = [...map.querySelectorAll('.word')];
 const at = dots.map(d => [+d.getAttribute('cx'), +d.getAttribute('cy')]);
 const whole = map.getAttribute('viewBox').split(' ').map(Number);
-let view = [...whole], word = 0, hits = [];
+let view = [...whole], word = data.begin, hits = [];
 
 function make(name, kind, text) {
   const element = document.createElement(name);
@@ -165,10 +178,18 @@ function make(name, kind, text) {
   return element;
 }
 
-function label(i, size, kind) {
+// Above its dot, and moved where it would stick out of the map: left, top, right, bottom.
+function box(i, size) {
+  const half = .31 * size * [...data.words[i]].length, [x, y] = at[i];
+  const middle = Math.min(Math.max(x, view[0] + half), Math.max(view[0] + view[2] - half, view[0] + half));
+  const low = Math.max(y - .2 * size, view[1] + 1.25 * size);
+  return [middle - half, low - 1.15 * size, middle + half, low];
+}
+
+function label(i, size, kind, [left, , right, low]) {
   const text = document.createElementNS(NS, 'text');
-  text.setAttribute('x', at[i][0]);
-  text.setAttribute('y', at[i][1] - .45 * size);
+  text.setAttribute('x', (left + right) / 2);
+  text.setAttribute('y', low - .25 * size);
   text.setAttribute('font-size', size);
   text.setAttribute('stroke-width', .25 * size);
   text.style.fontSize = size + 'px';
@@ -199,12 +220,11 @@ function draw() {
   for (const i of order) {
     if (seen.has(i)) continue;
     seen.add(i);
-    const half = .31 * size * [...data.words[i]].length, [x, y] = at[i];
+    const [x, y] = at[i], mine = box(i, size);
     if (x < view[0] || y < view[1] || x > view[0] + view[2] || y > view[1] + view[3]) continue;
-    const box = [x - half, y - 1.35 * size, x + half, y - .2 * size];
-    if (i !== word && taken.some(b => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
-    taken.push(box);
-    label(i, size, i === word ? 'on' : close.has(i) ? 'near' : '');
+    if (i !== word && taken.some(b => b[0] < mine[2] && mine[0] < b[2] && b[1] < mine[3] && mine[1] < b[3])) continue;
+    taken.push(mine);
+    label(i, size, i === word ? 'on' : close.has(i) ? 'near' : '', mine);
   }
 }
 
@@ -274,7 +294,7 @@ find('closer').addEventListener('click', () => zoom(.5));
 find('farther').addEventListener('click', () => zoom(2));
 find('all').addEventListener('click', () => { view = [...whole]; draw(); });
 addEventListener('resize', draw);
-choose(0);
+choose(data.begin);
 })();
 """
 )

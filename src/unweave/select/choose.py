@@ -27,6 +27,7 @@ from unweave.solve.scheme import Scheme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_ROUNDING = 1e-9  # of a score: far more than sums of another order differ, far less than anybody would pay for
 _COLOUR, _MARK = "#0072B2", "#D55E00"
 
 
@@ -330,7 +331,11 @@ def _choice(scores, errors, skipped, criterion: Criterion, name: str, history: H
     if hasattr(criterion, "pick") and len(ks) > 2:
         best = criterion.pick(ks, values)
     else:
-        best = int(ks[np.argmax(values) if criterion.larger_is_better else np.argmin(values)])
+        losses = -values if criterion.larger_is_better else values
+        least = np.nanmin(losses)
+        # of scores that differ by rounding alone the fewest components win, on every processor
+        slack = _ROUNDING * abs(least) if np.isfinite(least) else 0.0
+        best = int(ks[losses <= least + slack].min())
     return Choice(
         best, scores, errors, criterion.name, criterion.title, name, criterion.larger_is_better, skipped,
         history=history,

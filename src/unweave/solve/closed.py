@@ -84,7 +84,7 @@ def _search(objective, k: int, method: str, rng, shift: str | None, tol: float |
 
 def _decompose_blocks(objective: Objective, k: int, centred: bool, weights: NDArray | None) -> SVDResult:
     """Summaries add: the Gram of the columns is a sum over blocks, and its eigenvectors are all that is needed."""
-    shift, gram = _centred_gram(objective, weights) if centred else (None, objective.column_gram(None, weights))
+    shift, gram = centred_gram(objective, weights) if centred else (None, objective.column_gram(None, weights))
     values, vectors = np.linalg.eigh(gram)
     values, Vt = np.maximum(values[::-1], 0), vectors[:, ::-1].T
     Vt = Vt[:k] * np.sign(Vt[np.arange(k), np.abs(Vt[:k]).argmax(axis=1)])[:, None]
@@ -94,7 +94,7 @@ def _decompose_blocks(objective: Objective, k: int, centred: bool, weights: NDAr
     )  # fmt: skip
 
 
-def _centred_gram(objective: Objective, weights: NDArray | None) -> tuple[NDArray, NDArray]:
+def centred_gram(objective: Objective, weights: NDArray | None) -> tuple[NDArray, NDArray]:
     """The means of the columns and the Gram about them, in one visit.
 
     Every block hands back its own means and its Gram about these, so nothing large cancels; what the means of blocks

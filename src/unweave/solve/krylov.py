@@ -82,6 +82,12 @@ def _split(V: np.ndarray, S: np.ndarray, largest: float) -> tuple[np.ndarray, np
     return C, Q, R
 
 
+def _turned_into(rows: np.ndarray, block: np.ndarray) -> None:
+    """``rows[:] = block.T``, a stretch at a time that stays in the cache."""
+    for start in range(0, len(block), 512):
+        rows[:, start : start + 512] = block[start : start + 512].T
+
+
 class Normal:
     """A^T A for an A with ``dot`` and ``tdot``: what :class:`BlockKrylov` multiplies by."""
 
@@ -187,7 +193,7 @@ class BlockKrylov(Scheme):
         first, V, T = self._room(state)
         filled, former = first + state["fresh"].shape[1], state["values"][: self.k]
         # Columns of V beyond those of the old state are not part of it, so they may be written in place.
-        V[:, first:filled] = state["fresh"]
+        _turned_into(V.T[first:filled], state["fresh"])
         product = self.operator.normal(state["fresh"])
         C, fresh, R = _split(V[:, :filled], product, former.max(initial=0.0))
         T[:filled, first:filled] = C

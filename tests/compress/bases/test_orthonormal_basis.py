@@ -157,3 +157,23 @@ def test_rows_of_zeros_have_an_answer():
         codes = model.transform(np.zeros((2, 6)))
         assert not (codes.toarray() if per_row else codes).any()
     assert not OrthonormalBasis("dct", threshold=5, per_row=True).fit(np.ones((3, 4))).transform(np.ones((1, 4))).nnz
+
+
+@pytest.mark.parametrize("how", [{"keep": 3}, {"keep": 0.9}, {"threshold": 0.5}, {"keep": 2, "per_row": True}])
+def test_weights_count_rows_more_than_once(rng, how):
+    X, weights = rng.normal(size=(40, 8)).cumsum(axis=1), rng.integers(0, 4, 40).astype(float)
+    more = unweave.OrthonormalBasis("dct", **how).fit(np.repeat(X, weights.astype(int), axis=0))
+    model = unweave.OrthonormalBasis("dct", **how).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.kept_, more.kept_)
+    np.testing.assert_allclose(model.energies_, more.energies_)
+    np.testing.assert_allclose([model.objective_, model.numbers_per_row_], [more.objective_, more.numbers_per_row_])
+    assert model.n_samples_ == 40
+    stream = unweave.OrthonormalBasis("dct", **how)
+    for part in (slice(15), slice(15, 40)):
+        stream.partial_fit(X[part], sample_weight=weights[part])
+    blocks = unweave.OrthonormalBasis("dct", **how).fit([X[:15], X[15:]], sample_weight=weights)
+    for other in (stream, blocks):
+        np.testing.assert_allclose([other.objective_, other.n_samples_], [model.objective_, 40])
+    if "per_row" not in how:
+        bound = more.certify(np.repeat(X, weights.astype(int), axis=0)).lower_bound
+        np.testing.assert_allclose(model.certify(X, sample_weight=weights).lower_bound, bound, rtol=1e-6)

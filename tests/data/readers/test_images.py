@@ -43,6 +43,20 @@ def test_colour_jpeg_and_sixteen_bits(write, rng, grey):
     assert read(write("a.png", encoded(grey, mode="1"))).X.max() == 255
 
 
+def test_one_image_keeps_its_colours_where_they_are_asked_for(write, rng, grey):
+    colour = rng.integers(0, 256, (6, 8, 3)).astype(np.uint8)
+    table = read(write("a.png", encoded(colour)), colour=True)
+    assert table.shape == (6, 24) and table.channels == 3 and table.image is None
+    np.testing.assert_array_equal(table.picture, colour)
+    np.testing.assert_array_equal(read(write("b.png", encoded(colour, mode="P")), colour=True).picture.shape, (6, 8, 3))
+    for name, pixels in (("grey.png", grey), ("told-in-colour.png", np.dstack([grey] * 3))):
+        table = read(write(name, encoded(pixels)), colour=True)
+        assert table.channels == 1
+        np.testing.assert_array_equal(table.picture, grey)
+    deep = grey.astype(np.uint16) * 200
+    np.testing.assert_array_equal(read(write("deep.png", encoded(deep)), colour=True).picture, deep)
+
+
 def test_a_folder_is_one_image_a_row(write, grey, rng):
     write("set/b.png", encoded(grey))
     folder = write("set/sub/a.PNG", encoded(255 - grey)).parent.parent

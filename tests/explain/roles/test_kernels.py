@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from tests.reference import roles as reference
 from unweave.explain.roles.access import Access
 from unweave.explain.roles.core import merge, reduce
-from unweave.explain.roles.sides import Prices, Side, Sides
+from unweave.explain.roles.sides import Covered, Prices, Side, Sides
 from unweave.explain.roles.starts import association, formal_concepts
 from unweave.linalg import bits
-from unweave.linalg.roles import codes_of_rows, cover_greedily, fit_one_role, gains_of_roles, near_cells
+from unweave.linalg.roles import codes_of_rows, cover_greedily, fit_roles, gains_of_roles, near_cells
 
 
 def table(n, m, seed, density=0.4):
@@ -60,9 +60,27 @@ def test_cells_that_fit_together(seed):
 def test_one_role_gains_what_it_says(seed):
     X = table(30, 20, seed)
     sides, prices = Sides(access_of(X), Prices(1.0, 1.5)), Prices(1.0, 1.5)
-    users, items, gain = fit_one_role(sides.rows, sides.columns, bits.pack_bits(X[:1])[0], prices)
-    block = np.outer(bits.unpack(users[None], 30)[0], bits.unpack(items[None], 20)[0]) > 0
-    assert gain == (X & block).sum() - 1.5 * (~X & block).sum() > 0
+    users, items, gains = fit_roles(sides.rows, sides.columns, bits.pack_bits(X[:3]), prices)
+    for who, what, gain in zip(bits.unpack(users, 30), bits.unpack(items, 20), gains, strict=True):
+        block = np.outer(who, what) > 0
+        assert gain == (X & block).sum() - 1.5 * (~X & block).sum() > 0
+
+
+def test_what_is_free_without_a_role_and_what_would_be_lost_with_it():
+    X, rng = table(30, 20, 3), np.random.default_rng(3)
+    X[5:9], X[:, 4] = X[2], X[:, 7]  # kinds of several rows and columns
+    sides = Sides(access_of(X), Prices(1.0, 1.5))
+    U, Z = rng.random((4, 30)) < 0.3, rng.random((4, 20)) < 0.3
+    U[:, 5:9], Z[:, 4] = U[:, 2:3], Z[:, 7]
+    users, roles = bits.pack_bits(U), bits.pack_bits(Z)
+    covered = Covered(sides, users, roles)
+    for r in range(4):
+        wanted = sides.free(np.delete(users, r, axis=0), np.delete(roles, r, axis=0))
+        for found, side in zip(covered.without(r), wanted, strict=True):
+            np.testing.assert_array_equal(found.ones, side.ones)
+            np.testing.assert_array_equal(found.zeros, side.zeros)
+        lost = sides.cost(np.delete(users, r, axis=0), np.delete(roles, r, axis=0)) - sides.cost(users, roles)
+        assert covered.values()[r] == lost
 
 
 def test_gains_of_candidates():

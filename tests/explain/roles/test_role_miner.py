@@ -8,7 +8,10 @@ import scipy.sparse as sp
 import unweave
 from tests.reference import roles as reference
 from unweave import RoleMiner
-from unweave.explain.roles.cover import maximal_cliques
+from unweave.explain.roles.access import Access
+from unweave.explain.roles.core import merge, reduce
+from unweave.explain.roles.cover import SearchedCover, concepts, first_cover, maximal_cliques, over_cells
+from unweave.linalg.bits import sorted_csr, unpack
 from unweave.linalg.roles import near_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -69,6 +72,21 @@ def test_a_core_too_rich_for_lists_is_searched_and_too_large_is_grown(monkeypatc
     for model in (exact, searched, grown):
         np.testing.assert_array_equal(granted(model), X)
         assert model.certificate_.lower_bound <= exact.objective_ <= model.objective_ <= 20
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_dense_cores_take_no_more_roles_than_the_published_greedy_and_fewer_after_the_search(seed):
+    X = np.random.default_rng(seed).random((45, 30)) < 0.5
+    X[:, :25] |= X[:, 5:]  # holds of one permission bring those of another: fewer roles than permissions
+    core = reduce(merge(Access(sorted_csr(X.astype(np.uint8)))))
+    published, first = len(reference.grecond(X, X.sum())[1]), first_cover(core)
+    assert core.n_forced + len(over_cells(core, concepts(core))) <= published + 2  # of ties each takes another one
+    scheme = SearchedCover(near_cells(core.merged.rows, core.cells), first)
+    state = scheme.begin(np.random.default_rng(0))
+    assert unpack(state["best"], len(core.cells)).any(axis=0).all()
+    state, found = scheme.step(state)
+    assert found <= len(first) and scheme.finish(state)["groups"].any(axis=1).all()
+    assert len(RoleMiner(max_iter=1).fit(X.astype(float)).roles_) <= min(published + 2, core.n_forced + len(first))
 
 
 def test_maximal_cliques_of_a_path():

@@ -93,7 +93,7 @@ def test_operators_that_make_no_kernel():
     for make in (lambda: -1 * Linear(), lambda: Linear() + (-2), lambda: Linear().polynomial([1, -1])):
         with pytest.raises(ValueError, match="must be a finite number of at least 0"):
             make()
-    with pytest.raises(ValueError, match="takes vectors and Spectrum.. takes texts"):
+    with pytest.raises(ValueError, match=r"takes vectors and Spectrum.. takes texts"):
         (Linear() + Spectrum())([[1.0]])
     with pytest.raises(ValueError, match="numbers that are not finite"):
         Linear().exp()([[100.0]])
@@ -180,7 +180,7 @@ def test_trees_that_are_none():
         Trees()([("a", ())])
     with pytest.raises(ValueError, match="labels are words or numbers"):
         Trees()([(("a", "b"), "c")])
-    with pytest.raises(ValueError, match="give .A."):
+    with pytest.raises(ValueError, match=r"give .A."):
         Trees()(SHE)
     with pytest.raises(ValueError, match="kind='all' is not known"):
         Trees("all")([SHE])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.cli.compressing.ways import Way, number_of
+from unweave.cli.compressing.ways import ATOMS, Way, number_of
 from unweave.cli.options import Settings
 from unweave.cli.output import finite
 from unweave.cli.say import Speaker
@@ -23,40 +23,49 @@ from unweave.report.numbers import counted, percent, readable
 TILE = 8  # pixels along a side
 _DEPTHS: dict[float, Any] = {255.0: np.uint8, 65535.0: np.uint16}  # by the brightest that there can be
 _RATES = (0.5, 1, 2)  # of the usual one, at which bases are set side by side
+_COLOURED = 1.5  # of the numbers of a grey tile: by custom colours get half of what brightness gets
 
 
 def job_of_picture(settings: Settings, speaker: Speaker, table: NamedTable, way: Way) -> Job:
     """Cut the picture into tiles, and fit the model to them; each tile keeps its own coefficients of a known basis."""
-    size = min(TILE, *table.shape)
-    ready = tiles_of(table, size)
-    speaker.note(f"cut into {ready.shape[0]:,} tiles of {size} by {size} pixels")
-    k, notes = number_of(way, settings, ready, way.tiles, f"each tile of {ready.shape[1]}")
+    pixels, channels = table.picture, table.channels
+    size = min(TILE, *pixels.shape[:2])
+    ready = tiles_of(table, size, channels)
+    speaker.note(f"cut into {ready.shape[0]:,} tiles of {size} by {size} pixels{' in colour' if channels > 1 else ''}")
+    usual = way.tiles if channels == 1 or way.model in ATOMS else round(_COLOURED * way.tiles)
+    k, notes = number_of(way, settings, ready, usual, f"each tile of {ready.shape[1]}")
     for note in notes:
         speaker.note(note)
     arguments = way.arguments(settings, ready, k) | dict(way.on_tiles)
     lines = [
-        read_line(settings),
-        f"tiles = unweave.patches(table.X, {size}, {size})",
-        f"ready = unweave.NamedTable(tiles, kind='images', image={(size, size)})",
+        read_line(settings, **({"colour": True} if channels > 1 else {})),
+        f"tiles = unweave.patches(table.picture, {size}, {size})",
+        f"ready = unweave.NamedTable(tiles, kind='images', image={ready.image})",
         f"model = {way.written(arguments)}.fit(ready)",
         "codes = model.transform(ready)",
-        f"picture = unweave.from_patches(model.inverse_transform(codes), table.shape, {size}, {size})",
+        f"picture = unweave.from_patches(model.inverse_transform(codes), table.picture.shape, {size}, {size})",
     ]
     beside = [way.name] if way.signals or way.name in LEARNED else []
     return Job(
-        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size}, recode=way.recode,
-        found=_found, later=_rates, beside=_picture, scratch={"bases": beside},
+        settings, speaker, table, ready, None, way.make(arguments), lines, kept={"tiles": size, "channels": channels},
+        recode=way.recode, found=_found, later=_rates, beside=_picture, signals=_seen, leave_out=("matrix",),
+        scratch={"bases": beside},
     )  # fmt: skip
 
 
-def tiles_of(table: NamedTable, size: int) -> NamedTable:
-    """The squares of a picture as a table of pictures, named by their lines; those at the border may overlap others."""
+def tiles_of(table: NamedTable, size: int, channels: int) -> NamedTable:
+    """The squares of a picture as a table of pictures, named by their lines; those at the border may overlap others.
+
+    A grey picture has the same number in each of the channels, where several are asked for.
+    """
     from unweave import patches
 
-    X = patches(table.X, size, size)
-    across = -(-table.shape[1] // size)
+    pixels = table.picture if table.channels == channels else np.stack([table.picture] * channels, axis=-1)
+    X = patches(pixels, size, size)
+    across = -(-pixels.shape[1] // size)
     names = [f"line {i // across + 1}, tile {i % across + 1}" for i in range(len(X))]
-    return NamedTable(X, names, kind="images", image=(size, size), source=table.source)
+    image = (size, size) if channels == 1 else (size, size, channels)
+    return NamedTable(X, names, kind="images", image=image, source=table.source)
 
 
 def peak_of(X: NDArray) -> float:
@@ -77,7 +86,7 @@ def received(job: Job) -> NDArray:
 
     if "received" not in job.scratch:
         rows, size = job.model.inverse_transform(job.model.transform(job.ready)), job.kept["tiles"]
-        pixels, peak = from_patches(rows, job.table.shape, size, size), peak_of(job.table.X)
+        pixels, peak = from_patches(rows, job.table.picture.shape, size, size), peak_of(job.table.X)
         pixels = np.clip(pixels, min(0.0, float(np.min(job.table.X))), peak)
         job.scratch["received"] = np.rint(pixels) if peak in _DEPTHS else pixels
     return job.scratch["received"]
@@ -103,26 +112,34 @@ def _found(job: Job) -> Answer:
     """Say how good the picture is that is left, and what each basis would reach at the same rate."""
     from unweave import psnr
 
-    of_model, pixels = answer(job.model, job.ready), np.asarray(job.table.X, dtype=np.float64)
+    of_model, pixels = answer(job.model, job.ready), np.asarray(job.table.picture, dtype=np.float64)
     quality = psnr(received(job), pixels, peak_of(pixels))
     told = "nothing is lost" if math.isinf(quality) else f"{quality:.1f} dB"
     each = n_used(job.model.transform(job.ready)) / job.ready.shape[0]
     found = comparison(job)
     rate = found.usual_rate
     tried = [found.at(part * rate) for part in _RATES]
-    header = ["basis", *(f"{counted(part * rate, 'bit')} a pixel" for part in _RATES), "indices", "the basis"]
+    size, channels = pixels.shape[:2], job.table.channels
+    header = [
+        "basis",
+        *(f"{counted(part * rate * channels, 'bit')} a pixel" for part in _RATES),
+        "indices",
+        "the basis",
+    ]
     rows = []
     for name in found.at():
         near = min(found.of(name), key=lambda one: abs(one.bits_per_number - rate))
         shares = [percent(bits / near.bits) if bits else "" for bits in (near.index_bits, near.basis_bits)]
         rows.append([name, *(_decibels(at[name]) for at in tried), *shares])
     headline = (
-        f"{' × '.join(f'{side:,}' for side in pixels.shape)} pixels in {job.ready.shape[0]:,} tiles of "
-        f"{readable(each)} numbers, {readable(each * job.ready.shape[0] / pixels.size)} for each pixel: {told}"
+        f"{' × '.join(f'{side:,}' for side in size)} pixels{' in colour' if channels > 1 else ''} in "
+        f"{job.ready.shape[0]:,} tiles of {readable(each)} numbers, "
+        f"{readable(each * job.ready.shape[0] / math.prod(size))} for each pixel: {told}"
     )
     lines = [
         f"The table: PSNR in decibels at several rates, {found.number_bits} bits for each number that is sent, and the "
-        f"share of the bits that say which coefficients are kept, and what the basis is (at {readable(rate)} bits).",
+        "share of the bits that say which coefficients are kept, and what the basis is "
+        f"(at {readable(rate * channels)} bits).",
         "compressed.png is the picture that is left; rates.csv has all rates that were tried.",
     ]
     data = {**of_model.data, "psnr": finite(quality), "rates": found.records()}
@@ -137,8 +154,15 @@ def _rates(job: Job) -> dict[str, Any]:
     return {"rates.csv": comparison(job).frame()}
 
 
+def _seen(job: Job) -> dict[str, dict]:
+    """Both pictures, for the page."""
+    from unweave.report.signal_panels import picture_facts
+
+    return {"pictures": picture_facts(job.table.picture, received(job), peak_of(job.table.X))}
+
+
 def _picture(job: Job) -> dict[str, bytes]:
-    """The picture that is left, as PNG: two bytes a pixel where it had two, else one."""
+    """The picture that is left, as PNG: two bytes for each number of a pixel where it had two, else one."""
     from PIL import Image
 
     pixels, depth = received(job), _DEPTHS.get(peak_of(job.table.X))

@@ -33,7 +33,7 @@ def job_of_sound(settings: Settings, speaker: Speaker, table: NamedTable, way: W
     lines = [read_line(settings), f"model = {way.written(arguments)}.fit(table)", "codes = model.transform(table)"]
     return Job(
         settings, speaker, table, table, None, way.make(arguments), lines, found=_found, beside=_sounds,
-        kept={"rate": table.rate},
+        signals=_seen, leave_out=("matrix", "rows", "scatter"), kept={"rate": table.rate},
     )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def _found(job: Job) -> Answer:
     of_model, table = answer(job.model, job.ready), job.table
     loadings = getattr(job.model, "mixing_", None)
     loadings = np.asarray(job.model.components_.T if loadings is None else loadings, dtype=np.float64)
-    names = table.columns or [f"channel {j + 1}" for j in range(table.shape[1])]
+    names = _channels(job)
     loudness = np.abs(loadings) * _sources(job).std(axis=0)
     sources: list[dict[str, Any]] = [
         {"source": j + 1, "loudest in": names[int(loudness[:, j].argmax())], "share": float(share)}
@@ -61,6 +61,20 @@ def _found(job: Job) -> Answer:
     lines = [*left_out(len(sources), "sources"), equal]
     header = ["source", "loudest in", "share of the energy"]
     return Answer(headline, header, rows, lines, of_model.certificate, {"sources": sources, "seconds": seconds})
+
+
+def _seen(job: Job) -> dict[str, dict]:
+    """The waves of channels and sources, for the page."""
+    from unweave.report.signal_panels import wave_facts
+
+    sources, X = _sources(job), np.asarray(job.table.X, dtype=np.float64)
+    named = [f"source {j + 1}" for j in range(sources.shape[1])]
+    lanes = {"The channels": (_channels(job), X), "The sources": (named, sources)}
+    return {"waves": wave_facts(job.table.rate or 1.0, lanes)}
+
+
+def _channels(job: Job) -> list[str]:
+    return job.table.columns or [f"channel {j + 1}" for j in range(job.table.shape[1])]
 
 
 def _sounds(job: Job) -> dict[str, bytes]:

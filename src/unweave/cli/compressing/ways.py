@@ -82,7 +82,7 @@ class Way:
 
 _EVERY = ("table", "sparse", "pictures", "picture")
 _BASIS: dict[str, Any] = {"counts": "keep", "seeded": False, "signals": True, "on_tiles": {"per_row": True}}
-_ATOMS = ("DictionaryLearning",)  # whose number is not that of the numbers of a row, and may be more than these
+ATOMS = ("DictionaryLearning",)  # whose number is not that of the numbers of a row, and may be more than these
 
 
 def _basis(kind: str, does: str) -> Way:
@@ -161,7 +161,7 @@ def sort_of(table: NamedTable) -> str:
 def most_of(way: Way, ready: NamedTable) -> int:
     """How many numbers a row can have at most."""
     n, m = ready.shape
-    return n if way.model in _ATOMS else m if way.signals else min(n, m)
+    return n if way.model in ATOMS else m if way.signals else min(n, m)
 
 
 def number_of(way: Way, settings: Settings, ready: NamedTable, usual: int, what: str) -> tuple[int | str, list[str]]:
@@ -172,5 +172,5 @@ def number_of(way: Way, settings: Settings, ready: NamedTable, usual: int, what:
     if settings.k or way.searches:
         return asked_count(settings, ready, most), []
     usual = min(usual, most)
-    counted = f"{usual} atoms" if way.model in _ATOMS else f"{usual} numbers for {what}"
+    counted = f"{usual} atoms" if way.model in ATOMS else f"{usual} numbers for {what}"
     return usual, [f"{counted} unless you say otherwise: -k {min(2 * usual, most)}"]

@@ -24,7 +24,7 @@ def run(settings: Settings) -> int:
 def job(settings: Settings, speaker: Speaker) -> Job:
     """Fit what --model names, or what suits the data."""
     some = some_of_many(settings)
-    table = read_anything(settings) if some is None else some
+    table = read_anything(settings, colour=True) if some is None else some
     say_table(table, settings, speaker)
     sort = sort_of(table)
     if sort != "tensor":

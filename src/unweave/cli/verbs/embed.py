@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +16,6 @@ from unweave.cli.place import folder_for
 from unweave.cli.say import Speaker, as_typed
 
 if TYPE_CHECKING:
-    from unweave.embed import Vectors
     from unweave.embed.corpus import Corpus
 
 MAP = "words.html"
@@ -31,12 +33,12 @@ _USUAL = 100  # components, as word2vec has it
 # Goldberg and Dagan 2015, whose corpora have billions of words; they name no border: this one is a choice).
 _LARGE = 5_000_000
 _FEW, _RARE = 1_000_000, (2, 5)  # bytes from which on a word must occur five times, not twice
-_LOOKED_AT = 500
-_SHOWN, _NEAR, _SUFFIXES = 8, 5, (".txt", ".text", ".md")
+_SUFFIXES = (".txt", ".text", ".md")
 
 
 def run(settings: Settings) -> int:
     from unweave.embed.layout import map_facts
+    from unweave.report.answer import answer
     from unweave.report.word_page import write_word_map
 
     speaker = Speaker(settings)
@@ -54,8 +56,7 @@ def run(settings: Settings) -> int:
     model = _model(name, settings, corpus)
     began = compiling.clock()
     ending = Ending("interrupted before there were vectors: nothing was written")
-    show_bar = not settings.quiet and not settings.as_json and sys.stderr.isatty()
-    model.set_params(checkpoint=settings.checkpoint, verbose=show_bar, callback=ending.heard)
+    model.set_params(checkpoint=settings.checkpoint, verbose=_on_screen(settings), callback=ending.heard)
     with speaker.hearing(), ending:
         model.fit(corpus)
     end_by_exception()
@@ -64,24 +65,21 @@ def run(settings: Settings) -> int:
     rate = corpus.n_tokens * getattr(model, "epochs", 1) / seconds
     stopped = as_typed(model.history_.stopped)
     speaker.line(f"{type(model).__name__}, {seconds:.2f} s, {rate:,.0f} words/s: {stopped}")
-    examples = _examples(vectors)
-    headline = f"{len(vectors):,} words as vectors of {vectors.n_components} numbers"
-    speaker.line(headline)
-    rows = [[word, ", ".join(near for near, _ in found)] for word, found in examples]
-    speaker.table("", ["word", "nearest words"], rows)
+    found = answer(vectors)
+    speaker.answer(asdict(found))
     folder.mkdir(parents=True, exist_ok=True)
     target = vectors.write(folder / FILES[settings.format], settings.format)
     page = write_word_map(map_facts(vectors, settings.most, settings.file.name), folder / MAP)
     speaker.line(f"{folder}/ has {target.name}, {page.name} (a map to look at)")
-    speaker.line(f"ask: unweave similar {target} {rows[0][0] if rows else 'WORD'}")
+    speaker.line(f"ask: unweave similar {target} {found.rows[0][0]}")
     if ending.asked:
         speaker.note(f"interrupted: {folder}/ has what was reached")
     speaker.result({
         "verb": "embed", "file": str(settings.file), "words": corpus.n_tokens, "vocabulary": len(vectors),
         "model": type(model).__name__, "components": vectors.n_components, "seconds": round(seconds, 4),
         "words_per_second": round(rate), "stopped": model.history_.stopped, "out": str(folder),
-        "files": [target.name, page.name], "headline": headline,
-        "examples": {word: [[near, round(score, 4)] for near, score in found] for word, found in examples},
+        "files": [target.name, page.name], "headline": found.headline,
+        **found.data,
     })  # fmt: skip
     return EXIT if ending.asked else 0
 
@@ -94,7 +92,30 @@ def _corpus(settings: Settings, speaker: Speaker) -> Corpus:
     if not all(path.is_dir() or _is_text(path) for path in settings.files):
         texts = _column(settings, speaker)
     least = settings.min_count or _RARE[_bytes(texts) >= _FEW]
-    return read_corpus(texts, min_count=least, encoding=settings.encoding)
+    with _reading(settings) as heard:
+        return read_corpus(texts, min_count=least, encoding=settings.encoding, callback=heard)
+
+
+@contextmanager
+def _reading(settings: Settings) -> Iterator[Callable[[int], None] | None]:
+    """Show on a terminal how many words were read, and how many a second, in a line that goes away."""
+    if not _on_screen(settings):
+        yield None
+        return
+    began = compiling.clock()
+
+    def heard(words: int) -> None:
+        pace = words / max(compiling.clock() - began, 1e-9)
+        print(f"\r\x1b[Kreading: {words:,} words, {pace:,.0f} words/s", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield heard
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _on_screen(settings: Settings) -> bool:
+    return not settings.quiet and not settings.as_json and sys.stderr.isatty()
 
 
 def _bytes(texts: list[Any]) -> int:
@@ -150,19 +171,3 @@ def _model(name: str, settings: Settings, corpus: Corpus) -> Any:
     given = {"window": settings.window, "epochs": settings.epochs, "max_iter": settings.max_iter}
     more = {key: value for key, value in given.items() if value is not None and key in known}
     return kind(max(1, k), min_count=1, random_state=settings.seed, **more)
-
-
-def _examples(vectors: Vectors) -> list[tuple[str, list[tuple[Any, float]]]]:
-    """The most frequent words that are neither stop words nor told already, and the words nearest to them."""
-    from unweave.data.text.lexicon import stop_words_of
-
-    common = stop_words_of("english")
-    found: list[tuple[str, list[tuple[Any, float]]]] = []
-    told: set[Any] = set()
-    for word in map(str, vectors.symbols[:_LOOKED_AT]):
-        if len(word) > 2 and word not in common and word not in told:
-            found.append((word, vectors.most_similar(word, _NEAR)))
-            told |= {word, *(near for near, _ in found[-1][1])}
-        if len(found) == _SHOWN:
-            break
-    return found

@@ -47,12 +47,17 @@ def saved(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any], dict[st
 
     A file written by ``model.save``, or by earlier code, has no answer in it: then the model itself is asked.
     """
+    from unweave.cli.output import is_vectors
     from unweave.persist import read_extra
 
+    if is_vectors(path):
+        told, about = _of_vectors(path)
+        return told, about, {"verb": "embed"}
     extra = read_extra(path)
     facts = extra.get("shown")
-    enough = facts is not None and ("title" in facts or top <= max(map(len, facts["largest"]), default=top))
-    if enough and "answer" in extra:
+    if facts is None or "answer" not in extra:
+        return *_asked(path, top), extra
+    if "title" in facts or top <= max(map(len, facts["largest"]), default=top):
         return extra["answer"], facts, extra
     return *_asked(path, top), extra
 
@@ -65,3 +70,14 @@ def _asked(path: Path, top: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
     model, recipe, _ = open_model(path)
     return asdict(answer(model, None, recipe)), shown(model, top)
+
+
+def _of_vectors(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    from dataclasses import asdict
+
+    from unweave.cli.output import shown_vectors
+    from unweave.embed.vectors import Vectors
+    from unweave.report.answer import answer
+
+    vectors = Vectors.read(path)
+    return asdict(answer(vectors)), shown_vectors(vectors)

@@ -15,6 +15,9 @@ def run(settings: Settings) -> int:
     words = [known(word, vectors, speaker) for word in settings.words]
     without = [known(word, vectors, speaker) for word in settings.without]
     found = vectors.most_similar(words, settings.n, without=without, unknown=settings.unknown)
+    for word in [*words, *without] if settings.unknown == "skip" else []:
+        if word not in vectors:
+            speaker.note(f"{word!r} has no vector and is passed over")
     told = " + ".join(map(str, words)) + "".join(f" − {word}" for word in without)
     say(speaker, told, found)
     speaker.result({"verb": "similar", "file": str(settings.file), "words": words, "without": without, "found": found})
@@ -37,7 +40,9 @@ def vectors_of(settings: Settings):
 
 def known(word: str, vectors, speaker: Speaker) -> str:
     """The word as the file has it: as typed, or in lower case."""
-    if word not in vectors and word.lower() in vectors:
+    if word in vectors:
+        return word
+    if word.lower() in vectors:
         speaker.note(f"{word!r} is there as {word.lower()!r}")
         return word.lower()
     return word

@@ -35,7 +35,8 @@ def run(settings: Settings) -> int:
     usual = Path(f"{stem(settings.file)}-codes.csv")
     target = None if str(settings.out) == "-" else file_for(settings.out, usual, settings.force)
     model, recipe, extra = open_model(settings.model)
-    told = {"text": extra["text"]} if extra.get("text") else {}
+    told: dict[str, Any] = {"text": extra["text"]} if extra.get("text") else {}
+    told |= {"colour": True} if extra.get("channels", 1) > 1 else {}
     asked = _as_fitted(settings, extra)
     at_once = bool(told) or hasattr(model, "imputations") or predicts(model)
     table = read_quietly(asked, **told) if at_once else read_some(asked)
@@ -47,7 +48,7 @@ def run(settings: Settings) -> int:
     if "tiles" in extra:
         from unweave.cli.compressing.pictures import tiles_of
 
-        table = tiles_of(table, extra["tiles"])
+        table = tiles_of(table, extra["tiles"], extra.get("channels", 1))
     ready = table if recipe is None else recipe.apply(table)
     frames = _frames(model, table, ready, recipe)
     with speaker.hearing():

@@ -58,11 +58,11 @@ class Rule:
             return f"the fewest with {self.share:.4g} of the energy"
         return "all" if self.count is None else f"the {self.count} largest"
 
-    def for_all(self, energies: NDArray[np.float64], n: int) -> NDArray[np.intp]:
-        """The coefficients that are kept of every row, by the energy each has in `n` rows, the largest first."""
+    def for_all(self, energies: NDArray[np.float64], n: float) -> NDArray[np.intp]:
+        """The coefficients that are kept of every row, by the energy each has in rows of weight `n`, largest first."""
         order = np.argsort(-energies, kind="stable")
         if self.threshold is not None:
-            sizes = np.sqrt(energies[order] / max(n, 1))
+            sizes = np.sqrt(energies[order] / n) if n else energies[order]
             kept = order[sizes >= self.threshold]
             if not len(kept):
                 raise ValueError(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.bases.keeping import Rule
 from unweave.compress.bases.transforms import Transform, make_transform
-from unweave.data.arguments import whole
+from unweave.data.arguments import row_weights, whole
 from unweave.data.named import NamedTable
 from unweave.data.storage import as_dense, stack_rows
 from unweave.data.table import joined_blocks
@@ -130,7 +130,7 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, client=None):
+    def fit(self, X, y=None, sample_weight=None, *, client=None):
         """Find which coefficients are kept, in one pass over the rows.
 
         Parameters
@@ -138,22 +138,27 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         X : array, sparse matrix, data frame, or sequence of row blocks
             A row is a signal, or a picture written out.
         y : ignored
-
+        sample_weight : array (n,), optional
+            Weights of the rows: one of weight 2 counts as if it were there twice.
         client : distributed.Client or str, optional
             A Dask cluster, or the address of its scheduler, whose workers visit the blocks of X.
         """
         with fitting(self, client):
             self.__dict__.pop("energies_", None)
-            self._take(X)
+            self._take(X, sample_weight)
         return self
 
-    def partial_fit(self, X, y=None):
+    def fit_transform(self, X, y=None, sample_weight=None, *, client=None):
+        """Fit, and the codes of X: the same numbers as ``fit(X).transform(X)``; arguments as in :meth:`fit`."""
+        return self.fit(X, sample_weight=sample_weight, client=client).transform(X)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from one more block of rows: energies add up, so the answer is that of a fit to all rows so far."""
         with fitting(self):
-            self._take(X)
+            self._take(X, sample_weight)
         return self
 
-    def _take(self, X) -> None:
+    def _take(self, X, sample_weight=None) -> None:
         """Add the energies of rows to those that there are, and choose anew."""
         before = (self.energies_, *self._sums) if hasattr(self, "energies_") else None
         if before is None:
@@ -161,12 +166,15 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
             self.shape_ = row_shape(X, self.shape, objective.shape[1])
         else:
             objective = self._rows(X)
+        weights = row_weights(sample_weight, objective.shape[0])
         rule = Rule.of(self.keep, self.threshold, self.n_features_in_)
-        scheme = Choosing(objective, self._transform_of_rows(), rule, bool(self.per_row), before)
-        fit = Run(self, objective, *(before or ()), max_iter=1)
+        scheme = Choosing(objective, self._transform_of_rows(), rule, bool(self.per_row), before, weights)
+        given = (*(before or ()), *(() if weights is None else (weights,)))
+        fit = Run(self, objective, *given, max_iter=1)
         state = fit.through(scheme, self._plan(objective, rule))
+        self.n_samples_ = (0 if before is None else self.n_samples_) + objective.shape[0]
         self._publish(state)
-        fit.close(self.objective_, self._certificate(objective) if before is None else None)
+        fit.close(self.objective_, self._certificate(objective, weights) if before is None else None)
 
     def _transform_of_rows(self) -> Transform:
         levels = None if self.levels is None else whole(self.levels, "levels", 0)
@@ -183,8 +191,8 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
 
     def _publish(self, state: dict) -> None:
         self.kept_, self.energies_ = state["kept"], state["energies"]
-        self._sums = lost, chosen, n = float(state["lost"]), int(state["chosen"]), int(state["rows"])
-        self.n_samples_, self.numbers_per_row_ = n, chosen / max(n, 1)
+        self._sums = lost, chosen, n = float(state["lost"]), float(state["chosen"]), float(state["rows"])
+        self.numbers_per_row_ = chosen / n if n else 0.0
         self.objective_, self.reconstruction_err_ = 0.5 * lost, float(np.sqrt(lost))
         total = float(self.energies_.sum())
         self.energy_ratio_ = self.energies_[self.kept_] / total if total > 0 else np.zeros(len(self.kept_))
@@ -197,14 +205,14 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         """New rows, however they are stored."""
         return reopen_table(self, X, None, Learned(Squared(), {}, False))
 
-    def _certificate(self, objective: Objective) -> Certificate | None:
+    def _certificate(self, objective: Objective, weights: NDArray | None) -> Certificate | None:
         """Eckart–Young where it is cheap: how far this basis is from the best one of as many components."""
         problem = self._sentence()
         if self.per_row or objective.in_blocks or not certify.bound_is_cheap(objective, problem, 1):
             return None
-        return certify.eckart_young(objective, problem, self.objective_)
+        return certify.eckart_young(objective, problem, self.objective_, weights)
 
-    def certify(self, X) -> Certificate:
+    def certify(self, X, *, sample_weight=None) -> Certificate:
         """How far the error is from that of the best basis of as many components, learned for X (Eckart–Young).
 
         With ``per_row=True`` rows do not share their components, and no such bound holds.
@@ -212,12 +220,13 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         check_is_fitted(self)
         with single_blas():
             objective = self._rows(X)
-            task = Choosing(objective, self._transform_of_rows(), self._rule(), bool(self.per_row), None)
+            weights = row_weights(sample_weight, objective.shape[0])
+            task = Choosing(objective, self._transform_of_rows(), self._rule(), bool(self.per_row), None, weights)
             value = 0.5 * float(task.lost_of(self.kept_))
             if self.per_row:
                 self.certificate_ = Certificate.none(value)
             else:
-                self.certificate_ = certify.eckart_young(objective, self._sentence(), value)
+                self.certificate_ = certify.eckart_young(objective, self._sentence(), value, weights)
         return self.certificate_
 
     def _rule(self) -> Rule:
@@ -311,43 +320,53 @@ class Coder:
 
 
 def _in_turn(rows: Objective, task) -> list:
-    """``task`` of dense stretches of rows."""
+    """``task`` of dense stretches of rows, which is told where they begin and end."""
     size = max(1, _BLOCK // max(1, rows.shape[1]))
-    return run(lambda start, stop: task(rows.dense_rows(start, stop)[0]), rows.shape[0], size)
+    return run(lambda start, stop: task(rows.dense_rows(start, stop)[0], slice(start, stop)), rows.shape[0], size)
 
 
 def _codes_of_rows(rows: Objective, coder: Coder, own: None) -> tuple[Any, None]:
-    parts = _in_turn(rows, coder)
+    parts = _in_turn(rows, lambda X, where: coder(X))
     return parts[0] if len(parts) == 1 else stack_rows(parts), None
 
 
-def _energies(rows: Objective, told: tuple[Coder, bool], own: None) -> tuple[tuple[NDArray, float, int], None]:
-    """The energy of every coefficient in some rows; where each keeps its own, what is lost and how many are kept."""
+def _energies(rows: Objective, told: tuple[Coder, bool], own: dict | None) -> tuple[tuple, None]:
+    """Sums over some rows, each counted by its weight: the energy of every coefficient, what is lost and how many are
+    kept where each row keeps its own, and the rows."""
     coder, per_row = told
+    weights = None if own is None else own["weights"]
 
-    def task(X):
+    def task(X, where):
         C = coder.transform.forward(X)
         kept = coder.rule.of_each(C) if per_row else np.ones(C.shape, dtype=bool)
-        lost = float(np.square(C[~kept], dtype=np.float64).sum())
-        return np.square(C, dtype=np.float64).sum(axis=0), lost, int(kept.sum())
+        energy = np.square(C, dtype=np.float64)
+        lost = np.where(kept, 0, energy).sum(axis=1)
+        if weights is None:
+            return energy.sum(axis=0), float(lost.sum()), float(kept.sum()), float(len(X))
+        some = weights[where]
+        return some @ energy, float(some @ lost), float(some @ kept.sum(axis=1)), float(some.sum())
 
     parts = _in_turn(rows, task)
     energies = sum((one[0] for one in parts), np.zeros(rows.shape[1]))
-    return (energies, float(sum(one[1] for one in parts)), sum(one[2] for one in parts)), None
+    return (energies, *(float(sum(one[i] for one in parts)) for i in (1, 2, 3))), None
 
 
 class Choosing(Scheme):
     """One step: add up the energy of every coefficient over all rows, and keep by the rule."""
 
-    def __init__(self, objective: Objective, transform: Transform, rule: Rule, per_row: bool, before: tuple | None):
+    def __init__(
+        self, objective: Objective, transform: Transform, rule: Rule, per_row: bool, before: tuple | None,
+        weights: NDArray | None = None,
+    ):  # fmt: skip
         self.objective, self.rule, self.per_row, self.before = objective, rule, per_row, before
+        self.weights = weights
         self.coder = Coder(transform, None, rule)
 
     def begin(self, rng=None):
         return {"energies": np.zeros(self.objective.shape[1])}
 
     def step(self, state):
-        sums = *self._sums(), self.objective.shape[0]
+        sums = self._sums()
         if self.before is not None:
             sums = tuple(one + other for one, other in zip(sums, self.before, strict=True))
         energies, lost, chosen, rows = sums
@@ -355,16 +374,17 @@ class Choosing(Scheme):
         if not self.per_row:
             kept = self.rule.for_all(energies, rows)
             lost, chosen = _left_out(energies, kept), rows * len(kept)
-        found = {"energies": energies, "kept": kept, "lost": float(lost), "chosen": int(chosen), "rows": int(rows)}
+        found = {"energies": energies, "kept": kept, "lost": float(lost), "chosen": float(chosen), "rows": float(rows)}
         return found, 0.5 * float(lost)
 
     def lost_of(self, kept: NDArray) -> float:
         """What is lost of the rows where these coefficients are kept, or each row's own."""
-        energies, lost, _ = self._sums()
+        energies, lost, _, _ = self._sums()
         return float(lost) if self.per_row else _left_out(energies, kept)
 
-    def _sums(self) -> tuple[NDArray, float, int]:
-        return self.objective.total(_energies, (self.coder, self.per_row))
+    def _sums(self) -> tuple[NDArray, float, float, float]:
+        kept = self.objective.kept_weights(self.weights)
+        return self.objective.total(_energies, (self.coder, self.per_row), kept)
 
     def adapt(self, loop):
         return loop.once()

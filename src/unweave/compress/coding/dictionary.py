@@ -5,15 +5,18 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.coding.ksvd import KSVD
 from unweave.compress.coding.strength import strength_of, warn_if_nothing_is_left
 from unweave.compress.coding.sums import BatchSums
-from unweave.data.arguments import whole
-from unweave.factorization.base import BaseFactorization
+from unweave.data.arguments import number, whole
+from unweave.factorization.base import BaseFactorization, penalties
+from unweave.objectives.opening import open_table, reopen_table
+from unweave.parallel import single_blas
 from unweave.penalties import L1, Both, L2Ball, Sparse
 from unweave.solve import certificate as certify
-from unweave.solve.alternate import sides
+from unweave.solve.alternate import left_half_step, sides
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.start import choose_start, make_start
@@ -53,6 +56,12 @@ class DictionaryLearning(BaseFactorization):
         "rows" (some rows of X, drawn by chance), "svd", "random", "k-means++", or atoms to begin with.
     max_iter, tol, random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`; an iteration is a pass over the table.
+
+    Notes
+    -----
+    There is no `sample_weight`. With `n_nonzero` fit to rows times the root of their weights: that is the same problem,
+    and the atoms are those of the weighted rows. With a strength λ would have to grow with the root of the weight of
+    its row: repeat rows of a larger weight instead.
 
     Attributes
     ----------
@@ -152,7 +161,7 @@ class DictionaryLearning(BaseFactorization):
             Z = make_start(objective, problem, name, rng)[1]
         described = describe(objective, problem)
         if solver == "ksvd":
-            pursuit = KSVD(objective, problem)
+            pursuit = KSVD(objective, problem, number(self.tol, "tol"))
             plan = Plan(described, "K-SVD", pursuit.left.title, "power steps, each with its codes", name, [why])
             return plan, pursuit, pursuit.start(Z)
         batch = objective.shape[0] if solver == "batch" else self._batch(objective.shape[0])
@@ -194,7 +203,7 @@ class DictionaryLearning(BaseFactorization):
     def _finish(self, objective, problem, scheme, state):
         codes = super()._finish(objective, problem, scheme, state)
         if self.n_nonzero is None and codes is not None:
-            warn_if_nothing_is_left(bool(codes.any()), self.strength_, objective, "an atom")
+            warn_if_nothing_is_left(bool(codes.any()), self.strength_, objective, "of a row with an atom")
         return codes
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):
@@ -206,8 +215,23 @@ class DictionaryLearning(BaseFactorization):
             return certify.stationarity(objective, problem, U, Z, self.objective_, rows)
         codes, atoms = sides(problem)
         models = (fewer.rows_given(Z), U[some], codes), (objective.columns_given(U), np.ascontiguousarray(Z.T), atoms)
-        residual = max(certify.unrest(certify.unrest_parts(*side, []), self.objective_) for side in models)
+        parts = [certify.unrest_parts(model, F, half, []) for model, F, half in models]
+        residual = max(certify.unrest(part, self.objective_) for part in parts)
         return certify.Certificate("kkt", 0.0, residual, True, float(self.objective_))
+
+    def _certify(self, X, weights=None):
+        """How far codes and atoms are from standing still on all rows: what rank bounds is nothing here."""
+        check_is_fitted(self)
+        with single_blas():
+            objective = reopen_table(self, X, self.missing, self._learned)
+            if objective.in_blocks:
+                return super()._certify(X, weights)
+            problem, Z = self._sentence, self._full_components
+            rows = objective.rows_given(Z)
+            U = left_half_step(objective, problem, self._left, Z, rows)
+            value = objective.accurate_value(U, Z, rows) + penalties(problem, U, Z)
+            self.certificate_ = certify.stationarity(objective, problem, U, Z, value, rows)
+        return self.certificate_
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows: the sums UᵀU and UᵀX of all blocks so far are kept (Mairal et al.).
@@ -215,7 +239,5 @@ class DictionaryLearning(BaseFactorization):
         The first block decides what "auto" is as a strength.
         """
         if not hasattr(self, "components_") and self.n_nonzero is None:
-            from unweave.objectives.opening import open_table
-
             self._know_strength(open_table(self, X, self.missing, self._loss())[0])
         return super().partial_fit(X)

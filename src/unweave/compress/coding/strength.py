@@ -30,11 +30,11 @@ def strength_of(asked, objective: Objective, atoms: NDArray | None = None) -> fl
     return _SHARE * size if size > 0 else 1.0
 
 
-def warn_if_nothing_is_left(used: bool, strength: float, objective: Objective, dictionary: str) -> None:
+def warn_if_nothing_is_left(used: bool, strength: float, objective: Objective, what: str, gone: str = "code") -> None:
     """Say so where no row uses any atom, though the table has something to code."""
     if not used and objective.squares() > 0:
         warnings.warn(
-            f"every code is zero: strength={strength:.3g} is more than any product of a row with {dictionary}; choose "
+            f"every {gone} is zero: strength={strength:.3g} is more than any product {what}; choose "
             "a smaller strength, or 'auto'",
             UserWarning,
             stacklevel=4,

@@ -65,6 +65,11 @@ class ICA(BaseFactorization):
     random_state, callback, checkpoint, verbose
         As in :class:`unweave.Factorization`. The start is a random rotation, improved on a sample of a long table.
 
+    Notes
+    -----
+    There is no `sample_weight`: every moment of a recording counts alike. Leave out moments that should not count (a
+    click, a pause), and fit to the rest.
+
     Attributes
     ----------
     components_ : array (k, m)

@@ -1,4 +1,4 @@
-"""Reads images by Pillow: one file becomes the matrix of its grey values, a folder one flattened image per row."""
+"""Reads images by Pillow: one file becomes a matrix of grey values or colours, a folder one flattened image per row."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ _MOST_PIXELS = 1 << 28
 
 
 def read_images(source: Source, options: Options) -> NamedTable:
-    """Read one image as a matrix of grey values, or a folder of images of one size, one per row."""
+    """Read one image as a matrix of grey values or colours, or a folder of images of one size, one per row."""
     if source.is_folder:
         return _read_folder(source, options)
     with source.open() as file:
-        pixels, lost = _decode(source, source.name, file, colour=False)
-    notes = ["a single image: the table is its grey values, one row of pixels per row", *lost]
-    return dense_table(source, options, pixels.astype(options.dtype), holes=False, kind="images", notes=notes)
+        pixels, lost = _decode(source, source.name, file, options.colour)
+    if pixels.ndim == 3 and (pixels == pixels[:, :, :1]).all():
+        pixels = pixels[:, :, 0]  # saved in colour, but grey everywhere
+    channels = 1 if pixels.ndim == 2 else pixels.shape[2]
+    words = "grey values" if channels == 1 else "red, green and blue, those of a pixel side by side"
+    notes = [f"a single image: the table is its {words}, one row of pixels per row", *lost]
+    X = pixels.reshape(len(pixels), -1).astype(options.dtype)
+    return dense_table(source, options, X, holes=False, kind="images", channels=channels, notes=notes)
 
 
 FORMATS = {"images": read_images}
@@ -68,6 +73,8 @@ def _read_folder(source: Source, options: Options) -> NamedTable:
     for i, (path, name) in enumerate(zip(files, names)):
         with path.open("rb") as file:
             pixels, lost = _decode(source, name, file, colour)
+        if colour and pixels.ndim == 2:
+            pixels = np.stack([pixels] * 3, axis=-1)
         decided |= dict.fromkeys(lost)
         if pixels.shape != image:
             raise ReadError(source.name, f"{name} is not of the size that its header says; replace the image")
@@ -108,13 +115,16 @@ def _has_colour(image: Any) -> bool:
 
 
 def _decode(source: Source, name: str, file: BinaryIO, colour: bool) -> tuple[NDArray, list[str]]:
-    """Decode grey values (height, width), or red, green and blue (height, width, 3), and say what is left out."""
+    """Decode grey values (height, width), or red, green and blue (height, width, 3), and say what is left out.
+
+    With `colour` images that have colours keep them.
+    """
     image = _open(source, name, file)
     lost = _left_out(image)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if colour:
+            if colour and _has_colour(image):
                 image = image.convert("RGB")
             elif image.mode not in ("L", "I", "F", "I;16", "I;16B", "I;16L"):
                 image = image.convert("RGB").convert("L") if _has_colour(image) else image.convert("L")

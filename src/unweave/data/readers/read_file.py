@@ -30,6 +30,7 @@ def read(
     dtype: str = "float64",
     limit: int | None = None,
     duplicates: str = "mean",
+    colour: bool = False,
     lines: bool | None = None,
     stop_words: str | list[str] | None = "english",
     min_documents: int = 2,
@@ -65,6 +66,9 @@ def read(
         no more than 250 times their size plus 64 MiB.
     duplicates : "mean", "last", "sum" or "error"
         What to make of ratings of one user for one item.
+    colour : bool
+        A single image: keep red, green and blue of each pixel, side by side (see :attr:`NamedTable.picture`), where it
+        has colours, instead of its grey values. Folders of images keep their colours anyway.
     lines : bool, optional
         Text: whether every line is a document; by default found out.
     stop_words : str, list of str or None
@@ -105,6 +109,7 @@ def read(
         dtype=dtype,
         limit=limit,
         duplicates=duplicates,
+        colour=colour,
         lines=lines,
         stop_words=stop_words,
         min_documents=min_documents,

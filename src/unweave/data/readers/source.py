@@ -217,6 +217,7 @@ class Options:
     limit: int | None = None
     member: str | None = None
     duplicates: str = "mean"
+    colour: bool = False
     lines: bool | None = None
     stop_words: str | list[str] | None = "english"
     min_documents: int = 2

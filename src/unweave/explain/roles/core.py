@@ -108,14 +108,15 @@ class Core:
 
     def apart(self) -> int:
         """How many of the loneliest cells greedily chosen are pairwise apart: no two fit into one role."""
-        rows, chosen = self.merged.rows, np.zeros((0, 2), np.int64)
+        rows, chosen = self.merged.rows, 0
         held, holders = ones_in_rows(rows), ones_in_rows(self.merged.columns)
         order = np.argsort(held[self.cells[:, 0]] * holders[self.cells[:, 1]], kind="stable")
-        for u, p in self.cells[order[:_LOOKED_AT]]:
-            fits = _bit(rows[u], chosen[:, 1]) & (rows[chosen[:, 0], p >> 6] >> np.uint64(p & 63) & np.uint64(1) > 0)
-            if not fits.any():
-                chosen = np.vstack([chosen, [[u, p]]])
-        return len(chosen)
+        open_ = self.cells[order[:_LOOKED_AT]]
+        while len(open_):
+            (u, p), (users, items) = open_[0], open_.T
+            open_ = open_[~(_bit(rows[u], items) & _bit(self.merged.columns[p], users))]
+            chosen += 1
+        return chosen
 
 
 def _bit(words: Words, places: NDArray[np.int64]) -> NDArray[np.bool_]:

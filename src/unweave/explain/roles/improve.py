@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unweave.explain.roles.sides import Prices, Side, Sides
+from unweave.explain.roles.sides import Covered, Prices, Side, Sides
 from unweave.linalg.bits import Words, ones_in_rows
 from unweave.solve.scheme import Scheme, State
 
@@ -37,9 +36,16 @@ def alternate(sides: Sides, users: Words, roles: Words, goal: float = np.inf) ->
     return users, roles, cost
 
 
-def grown(sides: Sides, users: Words, roles: Words, k: int, rng, prices: Prices | None = None) -> tuple[Words, Words]:
-    """Add the best role that is met from some rows with much left to cover, until there are k or none gains."""
-    free = sides.free(users, roles) if len(roles) < k else None
+def grown(
+    sides: Sides, users: Words, roles: Words, k: int, rng, prices: Prices | None = None,
+    free: tuple[Side, Side] | None = None,
+) -> tuple[Words, Words]:  # fmt: skip
+    """Add the best role that is met from some rows with much left to cover, until there are k or none gains.
+
+    `free` is what the roles leave, where that is known.
+    """
+    if free is None and len(roles) < k:
+        free = sides.free(users, roles)
     while free is not None and len(roles) < k:
         new_users, new_items, gain = sides.best_role(free, _seeds(free, rng), prices)
         if gain <= 0:
@@ -57,7 +63,9 @@ def _seeds(free: tuple[Side, Side], rng) -> Words:
     if not weight.any():
         return ones[:1]
     size = min(size, int((weight > 0).sum()))
-    return ones[rng.choice(len(ones), size, replace=False, p=weight / weight.sum())]
+    with np.errstate(divide="ignore"):
+        turns = rng.exponential(size=len(ones)) / weight  # those that come first are drawn by weight, none twice
+    return ones[np.argpartition(turns, size - 1)[:size]]
 
 
 class Improve(Scheme):
@@ -87,13 +95,15 @@ class Improve(Scheme):
         rng, left = state["rng"], state["left"]
         users, roles = grown(self.sides, state["users"], state["roles"], self.k, rng)
         users, roles, cost = alternate(self.sides, users, roles)
-        for r in np.argsort(role_values(self.sides, users, roles), kind="stable"):
+        covered = Covered(self.sides, users, roles)
+        for r in np.argsort(covered.values(), kind="stable"):
             for gone, prices in ((_one(r), None), (_one(r), self.careful), (_with_twin(roles, r), None)):
                 if left <= 0:
                     break
-                found, left = self._replaced(users, roles, cost, gone, rng, prices), left - 1
+                found, left = self._replaced(covered, cost, gone, rng, prices), left - 1
                 if found[2] < cost:
                     users, roles, cost = found
+                    covered = Covered(self.sides, users, roles)
                     break
         stale = 0 if cost < state["cost"] else state["stale"] + 1
         return {"users": users, "roles": roles, "cost": cost, "stale": stale, "left": left, "rng": rng}, cost
@@ -103,7 +113,7 @@ class Improve(Scheme):
 
     def finish(self, state):
         """End with the half-step that finds the roles of new users, so that those of the table are what they get."""
-        roles = state["roles"][role_values(self.sides, state["users"], state["roles"]) > 0]
+        roles = state["roles"][Covered(self.sides, state["users"], state["roles"]).values() > 0]
         best = self._ended(self.sides, roles)
         if self.whole is not None:
             best = self._ended(self.whole, best[1])
@@ -122,35 +132,25 @@ class Improve(Scheme):
             best = users, roles, cost
         return best
 
-    def _replaced(self, users: Words, roles: Words, cost: float, gone: list[int], rng, prices):
+    def _replaced(self, covered: Covered, cost: float, gone: list[int], rng, prices):
         """Drop some roles (two make room for their union), grow others in their place, and settle where that pays."""
-        kept = np.delete(np.arange(len(roles)), gone)
-        union = np.bitwise_or.reduce(roles[gone], axis=0)
-        users, roles = users[kept], roles[kept]
+        kept = np.delete(np.arange(len(covered.roles)), gone)
+        users, roles = covered.users[kept], covered.roles[kept]
         if len(gone) > 1:
+            union = np.bitwise_or.reduce(covered.roles[gone], axis=0)
             joined = self.sides.best_role(self.sides.free(users, roles), union[None])
             if joined[2] > 0:
                 users, roles = np.vstack([users, joined[0]]), np.vstack([roles, joined[1]])
-        return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices), cost)
+            return alternate(self.sides, *grown(self.sides, users, roles, self.k, rng, prices), cost)
+        users, roles = grown(self.sides, users, roles, self.k, rng, prices, covered.without(gone[0]))
+        if len(roles) > len(kept) and _same(users, roles, covered, gone[0]):
+            return covered.users, covered.roles, cost  # the role that went has come again
+        return alternate(self.sides, users, roles, cost)
 
 
-def role_values(sides: Sides, users: Words, roles: Words) -> NDArray[np.float64]:
-    """What would be lost without each role: of the cells that it alone covers."""
-    side = sides.rows
-    codes = sides.codes(side, users)
-    once, twice = np.zeros_like(side.ones), np.zeros_like(side.ones)
-    for r, role in enumerate(roles):
-        have = codes[:, r] > 0
-        twice[have] |= once[have] & role
-        once[have] |= role
-    values = np.zeros(len(roles))
-    for r, role in enumerate(roles):
-        have = codes[:, r] > 0
-        alone, copies = role & ~twice[have], side.copies[have]
-        ones = np.bitwise_count(side.ones[have] & alone).sum(axis=1, dtype=np.int64) @ copies
-        zeros = np.bitwise_count(side.zeros[have] & alone).sum(axis=1, dtype=np.int64) @ copies
-        values[r] = sides.prices.missed * ones - sides.prices.extra * zeros
-    return values
+def _same(users: Words, roles: Words, covered: Covered, r: int) -> bool:
+    """Whether the last role is the role r of a solution."""
+    return np.array_equal(roles[-1], covered.roles[r]) and np.array_equal(users[-1], covered.users[r])
 
 
 def _one(r: int) -> list[int]:

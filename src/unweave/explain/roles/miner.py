@@ -12,7 +12,7 @@ from unweave.explain.roles.access import Access, as_table
 from unweave.explain.roles.base import RoleModel
 from unweave.explain.roles.candidates import MINERS
 from unweave.explain.roles.core import Core, closed, merge, plain_covers, reduce
-from unweave.explain.roles.cover import MOST_CELLS, ExactCover, SearchedCover, Settled, maximal_cliques
+from unweave.explain.roles.cover import MOST_CELLS, ExactCover, SearchedCover, Settled, first_cover, maximal_cliques
 from unweave.explain.roles.edges import cover_by_candidates, fewest_edges
 from unweave.explain.roles.grow import GrownCover
 from unweave.explain.roles.improve import Improve
@@ -198,7 +198,7 @@ class RoleMiner(RoleModel):
         near = near_cells(core.merged.rows, core.cells)
         cliques = maximal_cliques(near)
         if cliques is None:
-            return SearchedCover(near), "reduction, then a weighted local search"
+            return SearchedCover(near, first_cover(core)), "reduction, then a weighted local search"
         return ExactCover(cliques, len(near)), "reduction, then branch and bound"
 
     def _plan(self, access: Access, core: Core, how: str) -> Plan:

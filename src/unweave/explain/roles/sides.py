@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 
 from unweave.explain.roles.access import Access
 from unweave.linalg.bits import Words, distinct, pack_bits, transpose, unpack
-from unweave.linalg.roles import ANY, cheapest_codes, covered_by, fit_one_role, switch_codes
+from unweave.linalg.roles import ANY, cheapest_codes, covered_by, fit_roles, switch_codes
 
 
 @dataclass(frozen=True)
 class Side:
-    """The rows of a table, each kind once: `ones` and `zeros` as bits over all columns, the kind of every row, and how
-    many there are of each."""
+    """The rows of a table, each kind once: `ones` and `zeros` as bits over all columns, the kind of every row, and of
+    each kind how many there are and which row is the first."""
 
     ones: Words
     zeros: Words
     kinds: NDArray[np.int64]
     copies: NDArray[np.int64]
+    first: NDArray[np.int64]
 
     @classmethod
     def of(cls, ones: Words, zeros: Words, *, whole: bool = False) -> Side:
@@ -28,15 +29,16 @@ class Side:
         first, kinds = distinct(ones if whole else np.hstack([ones, zeros]))
         if len(first) < len(ones):
             ones, zeros = ones[first], zeros[first]
-        return cls(ones, zeros, kinds, np.bincount(kinds))
+        return cls(ones, zeros, kinds, np.bincount(kinds), first)
 
     def less(self, covered: Words) -> Side:
         """The same with the cells that are covered neither one nor zero: what is free for another role."""
-        return Side(self.ones & ~covered, self.zeros & ~covered, self.kinds, self.copies)
+        return Side(self.ones & ~covered, self.zeros & ~covered, self.kinds, self.copies, self.first)
 
     def some(self, which: NDArray[np.bool_]) -> Side:
         """Some kinds of rows; what they are the kinds of is not known any more."""
-        return Side(self.ones[which], self.zeros[which], np.zeros(0, np.int64), self.copies[which])
+        nothing = np.zeros(0, np.int64)
+        return Side(self.ones[which], self.zeros[which], nothing, self.copies[which], nothing)
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,11 @@ class Sides:
 
     def codes(self, side: Side, words: Words) -> NDArray[np.uint8]:
         """What each kind of row has (kinds × k), of bits over all rows."""
-        first = np.zeros(len(side.copies), np.int64)
-        first[side.kinds[::-1]] = np.arange(len(side.kinds))[::-1]
-        return np.ascontiguousarray(unpack(words, len(side.kinds))[:, first].T)
+        return np.ascontiguousarray(unpack(words, len(side.kinds))[:, side.first].T)
 
     def covered(self, side: Side, own: Words, other: Words) -> Words:
         """What the roles cover of each kind of row; `own` are bits over all rows, `other` over all columns."""
-        return covered_by(self.codes(side, own), other)
+        return covered_by(self.codes(side, own), other)[0]
 
     def errors(self, users: Words, roles: Words) -> tuple[int, int]:
         """How many ones are missed and how many zeros are covered."""
@@ -117,17 +117,54 @@ class Sides:
     ) -> tuple[Words, Words, float]:
         """The best role met from any seed (rows of permissions), on what is free: users, permissions, and its gain."""
         prices = self.prices if prices is None else prices
-        best: tuple[Words, Words, float] = np.zeros(self.columns.ones.shape[1], np.uint64), seeds[0] * np.uint64(0), 0.0
-        for seed in seeds:
-            users, items, gain = fit_one_role(*free, seed, prices)
-            if gain > best[2]:
-                best = users, items, gain
-        return best
+        users, items, gains = fit_roles(*free, seeds, prices)
+        best = int(gains.argmax())
+        return users[best], items[best], float(gains[best])
 
     def free(self, users: Words, roles: Words, of: tuple[Side, Side] | None = None) -> tuple[Side, Side]:
         """Both sides (or what is free of them already) less what roles cover."""
         rows, columns = (self.rows, self.columns) if of is None else of
         return rows.less(self.covered(rows, users, roles)), columns.less(self.covered(columns, roles, users))
+
+
+class Covered:
+    """What the roles of a solution cover together, kept so that it is known at once what is free if one of them goes.
+
+    `rows` and `columns` hold for each kind of these what some role covers, and what two or more do.
+    """
+
+    def __init__(self, sides: Sides, users: Words, roles: Words):
+        self.sides, self.users, self.roles = sides, users, roles
+        self.rows = covered_by(sides.codes(sides.rows, users), roles)
+        self.columns = covered_by(sides.codes(sides.columns, roles), users)
+
+    def without(self, r: int) -> tuple[Side, Side]:
+        """Both sides less what the other roles cover."""
+        return (
+            _freed(self.sides.rows, self.rows, self.users[r], self.roles[r]),
+            _freed(self.sides.columns, self.columns, self.roles[r], self.users[r]),
+        )
+
+    def values(self) -> NDArray[np.float64]:
+        """What would be lost without each role: of the cells that it alone covers."""
+        side, (_, twice), prices = self.sides.rows, self.rows, self.sides.prices
+        codes, values = self.sides.codes(side, self.users), np.zeros(len(self.roles))
+        for r, role in enumerate(self.roles):
+            have = codes[:, r] > 0
+            alone, copies = role & ~twice[have], side.copies[have]
+            ones = np.bitwise_count(side.ones[have] & alone).sum(axis=1, dtype=np.int64) @ copies
+            zeros = np.bitwise_count(side.zeros[have] & alone).sum(axis=1, dtype=np.int64) @ copies
+            values[r] = prices.missed * ones - prices.extra * zeros
+        return values
+
+
+def _freed(side: Side, covered: tuple[Words, Words], own: Words, other: Words) -> Side:
+    """A side less what roles cover but one, which `own` (bits over its rows) have and `other` is."""
+    once, twice = covered
+    have = unpack(own[None], len(side.kinds))[0, side.first] > 0
+    left = once.copy()
+    left[have] &= ~other | twice[have]
+    return side.less(left)
 
 
 def some_users(access: Access, k: int, rng: np.random.Generator) -> Access:

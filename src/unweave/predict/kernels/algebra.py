@@ -32,6 +32,10 @@ class Combined(Kernel):
         raise NotImplementedError
 
     @property
+    def definite(self) -> bool:  # type: ignore[override]
+        return self.left.definite and self.right.definite
+
+    @property
     def takes(self) -> str:  # type: ignore[override]
         kinds = {self.left.takes, self.right.takes} - {"anything"}
         if len(kinds) > 1:
@@ -70,6 +74,10 @@ class OfKernel(Kernel):
     """A function of one kernel, number by number."""
 
     kernel: Kernel
+
+    @property
+    def definite(self) -> bool:  # type: ignore[override]
+        return self.kernel.definite
 
     @property
     def takes(self) -> str:  # type: ignore[override]
@@ -157,6 +165,10 @@ class Mapped(Kernel):
         self.kernel = kernel
         self.mapping = mapping
 
+    @property
+    def definite(self) -> bool:  # type: ignore[override]
+        return self.kernel.definite
+
     def read(self, X, name="X"):
         if isinstance(X, str) or not hasattr(X, "__len__"):
             raise ValueError(f"{name} must be a list of things to compare, got {X!r:.60}")
@@ -182,6 +194,7 @@ class Function(Kernel):
     [[1.0, 0.368], [0.368, 1.0]]
     """
 
+    definite = False
     takes = "vectors"
 
     def __init__(self, function):

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.linalg.products import matmul
-from unweave.predict.kernels.base import Kernel
+from unweave.predict.kernels.base import Kernel, need_psd
 
+_LOOKED_AT = 100  # things whose table says that a kernel is none, where their own products do
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -56,7 +57,11 @@ def far_landmarks(
 def landmarks_of(kernel: Kernel, items: Any, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Numbers of landmarks among things that were read, in order."""
     own = kernel.own(items)
-    return np.sort(far_landmarks(lambda rows: kernel.table(items, take(items, rows)), own, most, rng)[0])
+    far = np.sort(far_landmarks(lambda rows: kernel.table(items, take(items, rows)), own, most, rng)[0])
+    if not len(far) or own.min() < 0:  # nothing is like itself: then nothing may be like anything
+        some = take(items, np.unique([*range(min(len(own), _LOOKED_AT)), int(own.argmin())]))
+        need_psd(kernel.table(some, some), f"the table of {kernel}", lambda _: "so there are no features of it")
+    return far
 
 
 def nystrom_map(kernel: Kernel, landmarks: Any) -> NDArray[np.float64]:

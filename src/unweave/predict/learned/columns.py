@@ -246,7 +246,7 @@ def learn_standard(X: Any, blocks: list[int]) -> Standard:
     variance = np.where(unknown, 0.0, (filled - middle) ** 2).sum(axis=0) / seen
     starts = np.cumsum([0, *blocks])[:-1]
     whole = np.repeat(np.add.reduceat(variance, starts), blocks)
-    some: NDArray = unknown.any(axis=0)
+    some: NDArray = np.any(unknown, axis=0)
     first = np.zeros(X.shape[1], dtype=bool)
     first[starts] = True  # the levels of a category are unknown together: one column says so
     flat = whole <= (1e-12 * np.maximum(np.abs(middle), 1e-300)) ** 2

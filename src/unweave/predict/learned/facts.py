@@ -59,8 +59,8 @@ def sentences(model: Any, target: str) -> list[str]:
         lines.append(f"With {percent(found.level)} confidence {percent(low)} to {percent(high)} are right.")
         worst = min(found.of, key=lambda name: (found.of[name].recall, str(name)))
         if found.of[worst].recall < 1:
-            share = percent(found.of[worst].recall)
-            lines.append(f"Hardest is {worst!s}: {share} of its {found.of[worst].support} rows are found.")
+            recall = percent(found.of[worst].recall)
+            lines.append(f"Hardest is {worst!s}: {recall} of its {found.of[worst].support} rows are found.")
         if model.error_ >= model.baseline_error_:
             lines.append("That is no better than always the most frequent class: these columns do not tell.")
     else:

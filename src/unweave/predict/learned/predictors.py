@@ -27,6 +27,8 @@ _RIDGES = np.logspace(-3, 4, 15)  # multiples of the rows of a standardised tabl
 class Linear:
     """A weighted sum of the columns for each class, or for the number."""
 
+    _name_in_files = "LinearPredictor"  # a kernel has the other
+
     weights: NDArray  # columns × outputs
     offset: NDArray
     classes: bool
@@ -46,6 +48,8 @@ class Linear:
 @dataclass
 class Vectors:
     """Support vectors: rows of the table that speak for what is near them, K(a, b) = exp(−γ‖a − b‖²)."""
+
+    _name_in_files = "SupportVectors"  # vectors of words have the other
 
     rows: NDArray
     weights: NDArray  # of each row, a column for every pair of classes, or one for the number

@@ -21,6 +21,8 @@ _AT_ONCE = 1 << 19  # places of rows in trees that are moved in one round: a few
 class Trees:
     """Some grown trees: where a row goes at each node, and where each tree begins."""
 
+    _name_in_files = "GrownTrees"  # a kernel has the other
+
     feature: NDArray  # of each node, 0 in a leaf
     threshold: NDArray
     left: NDArray  # the next node, itself in a leaf

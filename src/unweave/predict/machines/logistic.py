@@ -14,7 +14,7 @@ from unweave.data.storage import is_finite
 from unweave.factorization.run import Run, fitting
 from unweave.linalg.products import matmul
 from unweave.parallel import chunks, single_blas
-from unweave.predict.kernels.base import Kernel, check_psd
+from unweave.predict.kernels.base import Kernel, need_psd
 from unweave.predict.kernels.landmarks import far_landmarks, landmarks_of, nystrom_map, take
 from unweave.predict.kernels.transformers import count, fitted_kernel, known_things
 from unweave.predict.kernels.vectors import Linear
@@ -156,9 +156,7 @@ class KernelLogistic(ClassifierMixin, Predictor):
         K = np.asarray(known_things(self, Linear(), X, reset=True))
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"kernel='precomputed' needs a square table of inner products, got the shape {K.shape}")
-        told = check_psd(K)
-        if not told.holds:
-            raise ValueError(f"kernel='precomputed': the table is {told}; add {-told.eigenvalue:.3g} to its diagonal")
+        need_psd(K, "kernel='precomputed': the table", lambda below: f"add {below:.3g} to its diagonal")
         return None, K
 
     @property
@@ -181,11 +179,11 @@ class KernelLogistic(ClassifierMixin, Predictor):
                 kernel.table(items, self.rows_) @ self._map
             ), f"{len(self._landmark_rows)} landmarks stand for {n} rows"
         K = items if kernel is None else kernel.table(items, items)
+        if kernel is not None and not kernel.definite:
+            need_psd(K, f"the table of {kernel.name}", lambda _: "use a kernel that is an inner product")
         factors = None
         if n >= _PRECONDITIONED:
             factors = far_landmarks(lambda rows: K[:, rows], np.diag(K).copy(), n // _SHARE, rng)[1]
-        elif kernel is not None and not (told := check_psd(K)).holds:
-            raise ValueError(f"the table of {kernel} is {told}: use another kernel, or landmarks of one that is")
         return WholeTable(
             np.ascontiguousarray(K), factors, float(self.ridge)
         ), f"the table of all pairs of {n} rows is kept"
@@ -201,7 +199,8 @@ class KernelLogistic(ClassifierMixin, Predictor):
             self.dual_coef_ = self._map @ matmul(products.features.T, state["alpha"])
             del self._map, self._landmark_rows
         else:
-            self.rows_, self.dual_coef_ = (None if kernel is None else take(items, np.arange(len(state["alpha"])))), state["alpha"]
+            self.dual_coef_ = state["alpha"]
+            self.rows_ = None if kernel is None else take(items, np.arange(len(state["alpha"])))
         heavy = np.abs(self.dual_coef_).max(axis=1)
         self.support_ = np.flatnonzero(heavy >= _HEAVY * heavy.max(initial=0.0))
         self.sparsity_ = 1.0 - len(self.support_) / max(1, len(heavy))

@@ -1,9 +1,9 @@
 """Answers: what a fitted model has found, in a headline, a small table and a few sentences.
 
 :func:`unweave.report.answer.answer` asks one of these files: ``groups`` (sizes and what sets each apart),
-``components`` (axes, parts and topics and what they are made of), ``filled`` (holes and how sure their fills are) or
-``recommended`` (a few users and what suits them). Each returns :class:`Found`; the certificate and how the number was
-chosen are added for all of them alike.
+``components`` (axes, parts and topics and what they are made of), ``filled`` (holes and how sure their fills are),
+``recommended`` (a few users and what suits them) or ``vectors`` (words and those near them). Each returns
+:class:`Found`; the certificate and how the number was chosen are added for all of them alike.
 """
 
 from __future__ import annotations
