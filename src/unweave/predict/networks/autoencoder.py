@@ -11,8 +11,9 @@ from unweave.data.arguments import generator, number, whole
 from unweave.factorization.run import Run, fitting
 from unweave.predict.networks.architecture import Chance, Coding, Layers, check_activation
 from unweave.predict.networks.backend import torch_for
-from unweave.predict.networks.base import check_weights, share, sizes, standardised, train
+from unweave.predict.networks.base import check_weights, sizes, standardised
 from unweave.predict.networks.problem import answers
+from unweave.predict.networks.solving import share, train
 from unweave.predict.predictor import Saved, dense_table
 
 
