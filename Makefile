@@ -62,7 +62,7 @@ $(VENV)/.has-torch: $(VENV)/.has-test tests/neural.txt
 	touch $@
 
 test-neural: $(VENV)/.has-torch fresh-kernels
-	UNWEAVE_NEED_TORCH=1 $(PYTEST) $(PY) -m pytest -n 2 --dist loadgroup tests/predict tests/test_sklearn.py -k "neural or MLP or CNN or RNN or Autoencoder or exercises"
+	UNWEAVE_NEED_TORCH=1 $(PYTEST) $(PY) -m pytest -n 2 --dist loadgroup tests/predict tests/test_sklearn.py tests/test_readme.py tests/laws/test_schemes.py -k "neural or MLP or CNN or RNN or Autoencoder or network or left_out"
 
 # Nothing but the package and what it asks for is there: what the tests' own environment has does not help.
 test-install: $(VENV)/.has-test
