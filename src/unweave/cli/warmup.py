@@ -117,7 +117,7 @@ def _read_numbers() -> Any:
 def _count_words() -> Any:
     from unweave import TextTable
 
-    texts = ["warm up", "é"]
+    texts = ["warm up", "é", " ".join(f"word{i}" for i in range(1000))]  # so many that the table of words grows
     runs = [(ngrams, dtype) for ngrams in ((1, 1), (1, 2)) for dtype in ("float32", "float64")]
     return [TextTable(ngrams=ngrams, dtype=dtype).fit_transform(texts) for ngrams, dtype in runs]
 

@@ -5,8 +5,8 @@ as q = b·w + f with w in 16 bits. Then |u·q − a·b·(v·w)| ≤ ‖e‖ + �
 no order of adding changes. A row whose bound does not reach the worst of the n best so far cannot be among them. The
 others, about one in a hundred, are multiplied in float32: what is found is what a scan in float32 finds, to the bit.
 
-Columns are looked at 64 at a time (a lane); after each, the product of the lengths of what follows (the tails of row and
-point) is the most that it can add, and most rows are ruled out by their first lane already. Columns in the order of
+Columns are looked at 64 at a time (a lane); after each, the product of the lengths of what follows (the tails of row
+and point) is the most that it can add, and most rows are ruled out by their first lane already. Columns in the order of
 falling singular values make the most of it. A lane of all rows lies together: of rows that lie apart every product
 waited for memory, and a scan took four times as long.
 """
@@ -51,8 +51,8 @@ def _coarsen(row, step, most, lane, out):
 def coarsen_range(units, coarse, steps, errors, tails, start, stop):
     """Rows of length one or zero as ``steps[i] * coarse[:, i]`` in bytes, bounds of what that leaves out and of tails.
 
-    `coarse` is lanes × rows × `LANE`, and beyond the columns of the rows zero already; ``tails[l, i]`` bounds the length
-    of what follows lane l.
+    `coarse` is lanes × rows × `LANE`, and beyond the columns of the rows zero already; ``tails[l, i]`` bounds the
+    length of what follows lane l.
     """
     lanes = coarse.shape[0]
     for i in range(start, stop):

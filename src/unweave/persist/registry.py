@@ -42,7 +42,7 @@ _PARTS: dict[str, str] = {
     "unweave.factorization.stream": "Stream",
     "unweave.data.encode": "Part",
     "unweave.predict.learned.columns": "Columns Reader Standard",
-    "unweave.predict.learned.model": "HeldOut",
+    "unweave.predict.learned.representing": "HeldOut",
     "unweave.predict.learned.pipe": "Codes Constant Pipe",
     "unweave.predict.learned.trees": "Boosted Forest",
 }

@@ -11,12 +11,12 @@ from unweave.data.arguments import generator, number, whole
 from unweave.factorization.run import Run, fitting
 from unweave.predict.networks.architecture import Chance, Coding, Layers, check_activation
 from unweave.predict.networks.backend import torch_for
-from unweave.predict.networks.base import Trainer, check_weights, share, sizes, standardised
+from unweave.predict.networks.base import check_weights, share, sizes, standardised, train
 from unweave.predict.networks.problem import answers
 from unweave.predict.predictor import Saved, dense_table
 
 
-class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Trainer, Saved):
+class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):
     """Squeeze rows through a few numbers and back, by curved maps: what PCA is, with networks in place of matrices.
 
     min over encoder ψ and decoder φ of mean ½‖x − φ(ψ(x))‖², columns being brought to mean 0, and all of them together
@@ -136,7 +136,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Trainer, Sa
             kind = "drawn codes" if prior else "codes with noise" if self.noise else "codes"
             what = f"{n}×{m} table → {self._n_features_out} {kind} → {n}×{m} table"
             loss = _loss(prior)
-            self._train(torch, architecture, (Z,), Z, loss, run, what, [], share(self.dropout, "dropout"))
+            train(self, torch, architecture, (Z,), Z, loss, run, what, [], share(self.dropout, "dropout"))
             away = np.asarray(table, dtype=np.float64) - self.inverse_transform(self._codes(Z))
             self.reconstruction_err_ = float(np.sqrt((away * away).sum()))
         return self

@@ -17,7 +17,6 @@ from unweave.predict.networks.problem import FOR_CLASSES, FOR_NUMBERS, Trained, 
 from unweave.predict.networks.training import Training
 from unweave.predict.predictor import Predictor
 from unweave.predict.target import Target, read_target
-from unweave.solve.history import History
 from unweave.solve.optimise.minimise import SOLVERS
 from unweave.solve.optimise.rules import RULES, Adam, Rule
 from unweave.solve.optimise.schedules import SCHEDULES
@@ -46,94 +45,82 @@ def share(value, name: str) -> float:
     return found
 
 
-class Trainer:
-    """What a network's parameters say of its training: mixed into the estimators, which hold them.
+def train(
+    model: Any, torch: Any, architecture: Architecture, arrays: tuple[NDArray, ...], target: NDArray, loss: Callable,
+    run: Run, what: str, reasons: list[str], dropout: float,
+) -> None:  # fmt: skip
+    """Train the weights of a model, and set its ``weights_``, ``held_out_loss_`` and what every fit sets.
 
-    solver, step, decay, schedule, batch_size, dropout, validation, patience, max_iter, tol.
+    Its parameters say how: solver, step, decay, schedule, batch_size, validation, patience, max_iter, tol.
     """
+    by_steps = not (isinstance(model.solver, str) and model.solver == "l-bfgs")
+    dtype = np.float32 if by_steps else np.float64
+    first = architecture.first_weights(run.rng).astype(dtype)
+    held = _held_out(model, len(target), run.rng)
 
-    solver: Any
-    step: Any
-    decay: Any
-    schedule: Any
-    batch_size: Any
-    validation: Any
-    patience: Any
-    tol: Any
-    history_: History
+    def problem(rows: NDArray, ridge: float) -> Trained:
+        kept = tuple(array[rows] for array in arrays)
+        return Trained(torch, architecture, kept, target[rows], loss, ridge, dropout, dtype)
 
-    def _train(
-        self, torch: Any, architecture: Architecture, arrays: tuple[NDArray, ...], target: NDArray, loss: Callable,
-        run: Run, what: str, reasons: list[str], dropout: float,
-    ) -> None:  # fmt: skip
-        """Train, and publish ``weights_``, ``held_out_loss_`` and what every fit publishes."""
-        by_steps = not (isinstance(self.solver, str) and self.solver == "l-bfgs")
-        dtype = np.float32 if by_steps else np.float64
-        first = architecture.first_weights(run.rng).astype(dtype)
-        held = self._held_out(len(target), run.rng)
+    decay = number(model.decay, "decay")
+    trained = problem(~held, 0.0 if by_steps else decay)
+    watched = problem(held, 0.0) if held.any() else None
+    scheme = _scheme(model, trained, watched, first, decay)
+    if watched is not None:
+        reasons = [*reasons, f"{int(held.sum())} rows are held out to end by"]
+    rule = "L-BFGS" if not by_steps else type(scheme.rule).__name__ if isinstance(scheme, Training) else ""
+    steps = f"{rule} on mini-batches" if by_steps else "L-BFGS on all rows"
+    plan = Plan(what, steps, "", "", "random weights", [f"{len(first)} weights", *reasons])
+    state = run.through(scheme, plan)
+    model.weights_ = architecture.named(state["x"])
+    model.held_out_loss_ = state.get("held_out", np.empty(0))
+    if not all(np.isfinite(weight).all() for weight in model.weights_.values()):
+        raise ValueError("the weights are not finite: give a smaller step=, or rescale X")
+    run.close(float(model.history_.objective[-1]))
 
-        def problem(rows: NDArray, ridge: float) -> Trained:
-            kept = tuple(array[rows] for array in arrays)
-            return Trained(torch, architecture, kept, target[rows], loss, ridge, dropout, dtype)
 
-        decay = number(self.decay, "decay")
-        trained = problem(~held, 0.0 if by_steps else decay)
-        watched = problem(held, 0.0) if held.any() else None
-        scheme = self._scheme(trained, watched, first, decay)
-        if watched is not None:
-            reasons = [*reasons, f"{int(held.sum())} rows are held out to end by"]
-        rule = "L-BFGS" if not by_steps else type(scheme.rule).__name__ if isinstance(scheme, Training) else ""
-        steps = f"{rule} on mini-batches" if by_steps else "L-BFGS on all rows"
-        plan = Plan(what, steps, "", "", "random weights", [f"{len(first)} weights", *reasons])
-        state = run.through(scheme, plan)
-        self.weights_ = architecture.named(state["x"])
-        self.held_out_loss_ = state.get("held_out", np.empty(0))
-        if not all(np.isfinite(weight).all() for weight in self.weights_.values()):
-            raise ValueError("the weights are not finite: give a smaller step=, or rescale X")
-        run.close(float(self.history_.objective[-1]))
-
-    def _scheme(self, trained: Trained, watched: Trained | None, first: NDArray, decay: float) -> Scheme:
-        if not isinstance(self.solver, Rule) and (not isinstance(self.solver, str) or self.solver not in SOLVERS):
+def _scheme(model: Any, trained: Trained, watched: Trained | None, first: NDArray, decay: float) -> Scheme:
+    if not isinstance(model.solver, Rule) and (not isinstance(model.solver, str) or model.solver not in SOLVERS):
+        raise ValueError(
+            f"solver={model.solver!r} is not known; use one of {', '.join(SOLVERS)}, or a rule such as Adam()"
+        )
+    how = SCHEDULES.get(model.schedule) if isinstance(model.schedule, str) else model.schedule
+    if not callable(how):
+        raise ValueError(f"schedule={model.schedule!r} is not known; use one of {', '.join(SCHEDULES)}, or a function")
+    if model.solver == "l-bfgs":
+        drawn = trained.chance.share or getattr(trained.architecture, "noise", 0) or watched is not None
+        if drawn or getattr(trained.architecture, "draws", False):
             raise ValueError(
-                f"solver={self.solver!r} is not known; use one of {', '.join(SOLVERS)}, or a rule such as Adam()"
+                "solver='l-bfgs' needs one function of all rows: leave out dropout, noise, prior and validation, "
+                "or use 'adam'"
             )
-        how = SCHEDULES.get(self.schedule) if isinstance(self.schedule, str) else self.schedule
-        if not callable(how):
-            raise ValueError(
-                f"schedule={self.schedule!r} is not known; use one of {', '.join(SCHEDULES)}, or a function"
-            )
-        if self.solver == "l-bfgs":
-            drawn = trained.chance.share or getattr(trained.architecture, "noise", 0) or watched is not None
-            if drawn or getattr(trained.architecture, "draws", False):
-                raise ValueError(
-                    "solver='l-bfgs' needs one function of all rows: leave out dropout, noise, prior and validation, "
-                    "or use 'adam'"
-                )
-            if self.step is not None:
-                raise ValueError("step is not for solver='l-bfgs', which finds its steps: leave it out, or use 'adam'")
-            return QuasiNewton(trained, first, number(self.tol, "tol"))
-        size, patience = whole(self.batch_size, "batch_size", 1), whole(self.patience, "patience", 1)
-        return Training(trained, self._rule(decay), how, size, first, watched, patience)
-
-    def _rule(self, decay: float) -> Rule:
-        if isinstance(self.solver, Rule):
-            return self.solver
-        kind = RULES[self.solver]
-        step = self.step if self.step is not None else _ADAM_STEP if kind is Adam else None
-        given = {} if step is None else {"step": number(step, "step")}
-        return kind(decay=decay, **given)
-
-    def _held_out(self, n: int, rng) -> NDArray[np.bool_]:
-        held = np.zeros(n, dtype=bool)
-        part = share(self.validation, "validation")
-        if part:
-            if int(part * n) < 1 or int(part * n) >= n:
-                raise ValueError(f"validation={part:g} of {n} rows leaves none to train on or to watch")
-            held[rng.permutation(n)[: int(part * n)]] = True
-        return held
+        if model.step is not None:
+            raise ValueError("step is not for solver='l-bfgs', which finds its steps: leave it out, or use 'adam'")
+        return QuasiNewton(trained, first, number(model.tol, "tol"))
+    size, patience = whole(model.batch_size, "batch_size", 1), whole(model.patience, "patience", 1)
+    return Training(trained, _rule(model, decay), how, size, first, watched, patience)
 
 
-class Network(Trainer, Predictor):
+def _rule(model: Any, decay: float) -> Rule:
+    if isinstance(model.solver, Rule):
+        return model.solver
+    kind = RULES[model.solver]
+    step = model.step if model.step is not None else _ADAM_STEP if kind is Adam else None
+    given = {} if step is None else {"step": number(step, "step")}
+    return kind(decay=decay, **given)
+
+
+def _held_out(model: Any, n: int, rng) -> NDArray[np.bool_]:
+    held = np.zeros(n, dtype=bool)
+    part = share(model.validation, "validation")
+    if part:
+        if int(part * n) < 1 or int(part * n) >= n:
+            raise ValueError(f"validation={part:g} of {n} rows leaves none to train on or to watch")
+        held[rng.permutation(n)[: int(part * n)]] = True
+    return held
+
+
+class Network(Predictor):
     """A network that predicts classes or amounts. Subclasses read their inputs, and say which network suits them."""
 
     _limits_shape = True  # steps shorten with the share of epochs that are done
@@ -158,8 +145,8 @@ class Network(Trainer, Predictor):
             architecture, words = self._architecture(n_outputs)
             kind = f"{n_outputs} classes" if target.classes is not None else f"{n_outputs} amounts"
             what = f"{len(arrays[0])} {words} → {kind}"
-            self._train(
-                torch, architecture, arrays, wanted, loss, run, what, self._reasons(arrays),
+            train(
+                self, torch, architecture, arrays, wanted, loss, run, what, self._reasons(arrays),
                 share(self.dropout, "dropout"),
             )  # fmt: skip
             if target.classes is not None:
