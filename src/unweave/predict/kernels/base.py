@@ -32,7 +32,10 @@ class Pairs(ABC):
 
     @abstractmethod
     def rows(self, start: int, stop: int, width: int) -> NDArray[np.float64]:
-        """A new array: the kernel of the things from `start` to `stop` with the first `width` of the other list."""
+        """A new array: the kernel of the things from `start` to `stop` with the first `width` of the other list.
+
+        Of a list with itself what is above the diagonal is not looked at: it may hold any finite numbers.
+        """
 
 
 class Semidefinite(NamedTuple):

@@ -70,19 +70,21 @@ class _Spread(Pairs):
         letters, ends, _ = letters_of([*A, *B])
         self.texts, self.ends = letters.astype(np.float64), ends
         self.decay, self.longest, self.shortest, self.shape = decay, longest, shortest, (len(A), len(B))
+        self.same = B is A
 
     def rows(self, start, stop, width):
         from unweave.kernels.subsequences import LANES, subsequences
 
-        out = np.empty((stop - start, width))
+        out = np.zeros((stop - start, width))
         values = np.empty((stop - start, LANES))
         for first in range(0, width, LANES):
+            begin = max(start, first) if self.same else start  # rows before are above the diagonal
             lanes = self._lanes(first, min(first + LANES, width), LANES)
             ahead = np.ones((self.longest, len(lanes), LANES))
             subsequences(
-                self.texts, self.ends, lanes, self.decay, self.longest, self.shortest, ahead, values, start, stop
+                self.texts, self.ends, lanes, self.decay, self.longest, self.shortest, ahead, values, begin, stop
             )
-            out[:, first : first + LANES] = values[:, : width - first]
+            out[begin - start :, first : first + LANES] = values[: stop - begin, : width - first]
         return out
 
     def _lanes(self, first: int, last: int, lanes: int) -> np.ndarray:
