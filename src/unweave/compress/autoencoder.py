@@ -300,5 +300,5 @@ class Network(Smooth):
         x, _ = some.dense_rows(0, some.shape[0])
         x = (x.astype(np.float64) - self.mean) / np.sqrt(self.variance)
         if self.weights is not None:  # so that means over batches are, on average, those over all rows
-            x *= np.sqrt(self.weights[np.sort(rows)] * (self.n_rows / self.size))[:, None]
+            x *= np.sqrt(self.weights[np.sort(rows)] * (self.objective.shape[0] / self.size))[:, None]
         return [(x @ F.T).T @ x / len(x) for F in (E, D)], float(np.square(x).sum()) / len(x)

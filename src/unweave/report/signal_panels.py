@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def _in_colour(pixels: NDArray) -> NDArray:
     return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
-def wave_facts(rate: float, lanes: dict[str, tuple[Sequence[str], NDArray]]) -> dict:
+def wave_facts(rate: float, lanes: Mapping[str, tuple[Sequence[str], NDArray]]) -> dict:
     """Keep the outline of sounds: a heading for each table of them, names of its columns, moments × columns."""
     moments = max(len(sounds) for _, sounds in lanes.values())
     kept = {

@@ -172,7 +172,7 @@ class OrthonormalBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model,
         given = (*(before or ()), *(() if weights is None else (weights,)))
         fit = Run(self, objective, *given, max_iter=1)
         state = fit.through(scheme, self._plan(objective, rule))
-        self.n_samples_ = (0 if before is None else self.n_samples_) + objective.shape[0]
+        self.n_samples_: int = (0 if before is None else self.n_samples_) + objective.shape[0]
         self._publish(state)
         fit.close(self.objective_, self._certificate(objective, weights) if before is None else None)
 
