@@ -136,9 +136,10 @@ def test_posteriors_sum_to_one_and_give_the_power_mean():
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
 def test_it_finds_planted_roles_better_than_published_methods(noise):
-    """In no draw worse, and hardly a cell is wrong; BooleanFactorization, whose search goes on from these, does as well.
+    """In no draw worse, and hardly a cell is wrong.
 
-    Held against that, a cell in two hundred decides who is lower: the benchmark has both, on larger tables.
+    Held against BooleanFactorization, whose search goes on from these, a cell in two hundred decides who is
+    lower: the benchmark has both, on larger tables.
     """
     mine, best = np.zeros(5), np.zeros(5)
     for seed in range(5):
