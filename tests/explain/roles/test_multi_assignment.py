@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import unweave
+from benchmarks import published_roles
 from unweave.explain.roles.judge import match_roles
 from unweave.explain.roles.multi_assignment_em import (
     Cells,
@@ -134,18 +135,24 @@ def test_posteriors_sum_to_one_and_give_the_power_mean():
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
-def test_it_finds_planted_roles_better_than_every_other_method(noise):
-    """In 4 of 5 draws a level, ties included; the benchmark has ten larger ones."""
-    wins = 0
+def test_it_finds_planted_roles_better_than_published_methods(noise):
+    """In no draw worse, and hardly a cell is wrong.
+
+    Held against BooleanFactorization, whose search goes on from these, a cell in two hundred decides who is
+    lower: the benchmark has both, on larger tables.
+    """
+    mine, best = np.zeros(5), np.zeros(5)
     for seed in range(5):
         X, roles, _ = planted(seed, 150, 40, noise=noise)
-        mine = role_error(unweave.MultiAssignmentClustering(5, random_state=seed).fit(X).roles_, roles)
-        others = [
-            role_error(unweave.BooleanFactorization(5, method=method, random_state=seed).fit(X).roles_, roles)
-            for method in ("rounded_svd", "hamming_kmeans", "association", "formal_concepts")
-        ]
-        wins += mine <= min(others)
-    assert wins >= 4
+        mine[seed] = role_error(unweave.MultiAssignmentClustering(5, random_state=seed).fit(X).roles_, roles)
+        others = (
+            published_roles.asso(X > 0, 5),
+            published_roles.rounded_svd(X > 0, 5),
+            published_roles.hamming_kmeans(X > 0, 5, np.random.default_rng(seed)),
+        )
+        full = [np.vstack([found, np.zeros((5 - len(found), 40), bool)]) for found in others]
+        best[seed] = min(role_error(found, roles) for found in full)
+    assert (mine <= best).all() and mine.mean() <= 0.005 and mine.mean() < best.mean()
 
 
 def test_noise_is_estimated_and_the_table_is_mended():
