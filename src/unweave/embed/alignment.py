@@ -19,7 +19,7 @@ from unweave.linalg.scores import top_columns
 
 METHODS = ("auto", "orthogonal", "linear", "cca")
 _NEIGHBOURS = 10  # of CSLS, as its authors set it
-_HUBS = 5000  # most frequent words of the source whose nearest tell how crowded a target is
+_HUBS = 20_000  # most frequent words of the source whose nearest tell how crowded a target is: 5000 found 1 % fewer
 _REFINED = 8000  # most frequent words of both sides among which mutual neighbours are looked for
 _FEATURES = 600
 
