@@ -2,7 +2,8 @@
 
 Both read the file, count its words (those that occur five times stay) and make five passes: d=100, window 5, five
 negatives, words sub-sampled from a thousandth. Seconds are of everything. gensim reads a file by itself, which is its
-quickest way (`corpus_file`). Its answers change from run to run with two workers.
+quickest way (`corpus_file`). Its answers change from run to run with two workers: on a sixth of the articles two runs
+differed by 0.007 of the analogies and 0.016 of the rank correlation, and that much counts as equal.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def likeness_missed(data: Text, answer: Any) -> float:
     return 1 - unweave.evaluate_similarity(unweave.Vectors(list(answer[0]), answer[1]), data.likeness).spearman
 
 
-def _row(name: str, title: str, target: float, sharing: int, value: str, objective: Any) -> Row:
+def _row(name: str, title: str, target: float, sharing: int, value: str, objective: Any, slack: float) -> Row:
     return Row(
         name=name,
         title=f"skip-gram, 17M words of wiki_en_100m, d=100, five passes{title}: {value}",
@@ -75,16 +76,18 @@ def _row(name: str, title: str, target: float, sharing: int, value: str, objecti
         objective=objective,
         stops=False,
         value=value,
-        slack=0.0,
+        slack=slack,
         repeats=1,
         tuned_on="walks over six states",
     )
 
 
-_ANALOGIES, _LIKENESS = "1 − share of analogies that hold", "1 − rank correlation with WordSim-353"
+# the share of what is missed that twice makes the differences above
+_ANALOGIES = "1 − share of analogies that hold", analogies_missed, 0.004
+_LIKENESS = "1 − rank correlation with WordSim-353", likeness_missed, 0.014
 ROWS = [
-    _row("skip-gram", "", 1.3, 1, _ANALOGIES, analogies_missed),
-    _row("skip-gram-likeness", "", 1.3, 1, _LIKENESS, likeness_missed),
-    _row("skip-gram-sharing", ", negatives shared by three", 2.0, 3, _ANALOGIES, analogies_missed),
-    _row("skip-gram-sharing-likeness", ", negatives shared by three", 2.0, 3, _LIKENESS, likeness_missed),
+    _row("skip-gram", "", 1.3, 1, *_ANALOGIES),
+    _row("skip-gram-likeness", "", 1.3, 1, *_LIKENESS),
+    _row("skip-gram-sharing", ", negatives shared by three", 2.0, 3, *_ANALOGIES),
+    _row("skip-gram-sharing-likeness", ", negatives shared by three", 2.0, 3, *_LIKENESS),
 ]

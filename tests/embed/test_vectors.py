@@ -65,6 +65,8 @@ def test_every_exact_way_gives_the_same_bits(monkeypatch):
     again = many(3000)
     found = [again.most_similar(word, 10) for word in asked]  # makes the copy in bytes by itself
     assert again._near._way is not None and found[:10] == before
+    plain = many(3000).use_index(None)  # asked for by name: no copy, however much is asked
+    assert [plain.most_similar(word, 10) for word in asked] == found and plain._near._way is None
     former = unweave.set_num_threads(3)
     try:
         assert [many(3000).most_similar(word, 10) for word in asked[:2]] == before[:2]

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Noise:
-    """Alias tables (A. J. Walker, 1977) of the words of each part: part c holds the words c, c + parts, c + 2·parts.
-
-    One number of 64 bits draws a word from them, however many words there are.
+    """Hold alias tables (Walker, 1977) of the words of each part, which are c, c + parts, c + 2·parts, and so on.
 
     Attributes
     ----------
