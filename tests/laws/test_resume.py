@@ -60,6 +60,16 @@ MORE = {
         lambda: far(90),
         {"sample_weight": 1 + np.arange(90.0)},
     ),
+    "basis, weighted rows": (
+        lambda: unweave.OrthonormalBasis("haar", keep=0.9),
+        lambda: far(90, 8),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
+    "autoencoder, weighted rows": (
+        lambda: unweave.LinearAutoencoder(3, max_iter=20),
+        lambda: far(90),
+        {"sample_weight": 1 + np.arange(90.0)},
+    ),
     "concepts, weighted rows": (
         lambda: unweave.LSA(3),
         lambda: np.abs(far(90)),

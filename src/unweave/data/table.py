@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unweave.data.named import NamedTable
+from unweave.data.not_numbers import name_the_first, refuse_columns, what_takes_words
 from unweave.data.storage import n_stored, stack_rows, stored
 from unweave.data.tiny_values import refuse_vanished, squares_vanish
 from unweave.parallel import run
@@ -69,11 +70,12 @@ def _validated(estimator, X, missing, *, reset: bool):
     """Return X as an array or a CSR matrix of numbers, after comparing its names and columns with those of the fit."""
     from sklearn.utils.validation import check_array, validate_data
 
-    _refuse_objects(X)
+    refuse_columns(estimator, X)
     how = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
     try:
         return validate_data(estimator, X, reset=reset, estimator=type(estimator).__name__, **how)
     except ValueError:
+        name_the_first(X, "X", what_takes_words(estimator))
         if not reset:  # numbers that are none are told before columns that are too few, as scikit-learn does
             _told_apart(check_array(X, estimator=type(estimator).__name__, **how), missing, _can_miss(estimator))
         raise
@@ -133,24 +135,6 @@ def _names_apart(estimator, columns: Sequence[str] | None, *, reset: bool) -> It
     finally:
         if reset or known is not None:
             estimator.feature_names_in_ = np.asarray(columns, dtype=object)
-
-
-def _refuse_objects(X) -> None:
-    """Name the columns of a frame that are not numbers; NumPy's own message names none."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "dtypes"):
-        return
-    dtypes = list(X.dtypes)
-    texts = [str(c) for c, d in zip(columns, dtypes, strict=True) if str(d).lower() in _TEXT or "cat" in str(d).lower()]
-    if texts:
-        raise ValueError(
-            f"X has columns that are not numbers ({', '.join(texts[:5])}{', …' if len(texts) > 5 else ''}): could not "
-            "convert string to float; encode or drop them, or give each column its own loss (loss={'name': "
-            "'categorical', …})"
-        )
-
-
-_TEXT = ("str", "string", "utf8", "object")
 
 
 def _dense_table(X: NDArray, missing, can_miss: bool) -> Table:

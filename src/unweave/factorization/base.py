@@ -35,6 +35,8 @@ from unweave.updates import Update
 class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn estimator that fits X ≈ U·Z. Subclasses say their sentence in :meth:`_problem`."""
 
+    _bounded_by_rank = True  # whether what rank alone must leave (Eckart–Young) tells how good a fit is
+
     # -- what a model says ---------------------------------------------------------------------------------------
 
     def _loss(self):
@@ -129,7 +131,7 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _finish_blocks(self, objective: Objective, problem: Problem, scheme: FactorScheme, Z: NDArray) -> None:
         """Keep what was learned from a table in blocks: one more visit; codes are found again by who asks for them."""
         self._publish(problem, Z)
-        bound = scheme.svd is None and certify.can_sum_gram(objective, problem)
+        bound = scheme.svd is None and self._bounded_by_rank and certify.can_sum_gram(objective, problem)
         bound = bound and certify.bound_is_cheap(objective, problem, self.n_iter_)
         loss, self.objective_, self.certificate_ = last_visit(objective, problem, scheme.left, Z, bound)
         if scheme.svd is not None and certify.can_bound(objective, problem):
@@ -185,10 +187,13 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         with single_blas():
             objective = reopen_table(self, X, self.missing, self._learned, weights=weights)
             problem, Z = self._sentence, self._full_components
+            by_rank = (
+                self._bounded_by_rank and certify.can_bound(objective, problem) and not problem.components.is_fixed
+            )
             if objective.in_blocks and problem.codes.separable:
-                bound = certify.can_sum_gram(objective, problem)
+                bound = by_rank and certify.can_sum_gram(objective, problem)
                 _, value, self.certificate_ = last_visit(objective, problem, self._left, Z, bound)
-                if not bound and certify.can_bound(objective, problem) and not problem.components.is_fixed:
+                if by_rank and not bound:
                     self.certificate_ = certify.eckart_young(objective, problem, value)
                 return self.certificate_
             U = left_half_step(objective, problem, self._left, Z)
@@ -196,7 +201,7 @@ class BaseFactorization(Model, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 U = self.codes_
             value = objective.accurate_value(U, Z) + penalties(problem, U, Z)
             found = certify.duality(objective, problem, U, Z, value)
-            if found is None and certify.can_bound(objective, problem) and not problem.components.is_fixed:
+            if found is None and by_rank:
                 found = certify.eckart_young(objective, problem, value)
             self.certificate_ = found or certify.stationarity(objective, problem, U, Z, value)
         return self.certificate_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -136,3 +137,23 @@ def test_settings_that_make_no_sense():
     for decay in (0, 1.5):
         with pytest.raises(ValueError, match="decay must be above 0 and at most 1"):
             Subsequences(2, decay=decay)(["a"])
+
+
+def test_long_strings_take_minutes_and_say_so_before_they_begin():
+    pairs = Subsequences(3)
+    with pytest.warns(UserWarning, match=r"minutes or more.*Spectrum or Substrings"):
+        pairs.pairs(["ab" * 50_000], ["ba" * 50_000])  # made ready, not compared
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pairs.pairs(["ab" * 500] * 20, ["ba" * 500] * 20)
+
+
+def test_blocks_are_small_where_strings_are_long_and_answers_do_not_depend_on_that(rng):
+    texts = ["".join(rng.choice(list("acgt"), 60)) for _ in range(40)]
+    kernel = Subsequences(3)
+    read = kernel.read(texts)
+    pairs = kernel.pairs(read, read)
+    assert pairs.at_once() == 128 and kernel.pairs(["a" * 20_000] * 40, ["a" * 20_000] * 40).at_once() == 1
+    whole = kernel(texts)
+    for i in (0, 17, 39):
+        np.testing.assert_array_equal(pairs.rows(i, i + 1, i + 1)[0], whole[i, : i + 1])

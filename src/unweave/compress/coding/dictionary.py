@@ -5,18 +5,16 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from unweave.compress.coding.ksvd import KSVD
 from unweave.compress.coding.strength import strength_of, warn_if_nothing_is_left
 from unweave.compress.coding.sums import BatchSums
 from unweave.data.arguments import number, whole
-from unweave.factorization.base import BaseFactorization, penalties
-from unweave.objectives.opening import open_table, reopen_table
-from unweave.parallel import single_blas
+from unweave.factorization.base import BaseFactorization
+from unweave.objectives.opening import open_table
 from unweave.penalties import L1, Both, L2Ball, Sparse
 from unweave.solve import certificate as certify
-from unweave.solve.alternate import left_half_step, sides
+from unweave.solve.alternate import sides
 from unweave.solve.plan import Plan, check_init, describe, given_start, make_plan
 from unweave.solve.problem import Problem
 from unweave.solve.start import choose_start, make_start
@@ -85,6 +83,9 @@ class DictionaryLearning(BaseFactorization):
     Olshausen and Field (1997), Sparse coding with an overcomplete basis set. Mairal, Bach, Ponce and Sapiro (2010),
     Online learning for matrix factorization and sparse coding. Aharon, Elad and Bruckstein (2006), K-SVD.
     """
+
+    # more atoms than columns leave nothing to rank, and with fewer the penalty makes any such bound a poor one
+    _bounded_by_rank = False
 
     def __init__(
         self,
@@ -207,7 +208,6 @@ class DictionaryLearning(BaseFactorization):
         return codes
 
     def _certificate(self, objective, problem, scheme, U, Z, rows):
-        # more atoms than columns: rank bounds nothing, and a penalty would make any such bound a poor one
         # codes of some rows stand for all, which follow from the atoms in the same way
         some = np.unique(np.linspace(0, len(U) - 1, _WITNESSES).astype(np.int64))
         fewer = objective.take(some) if len(some) < len(U) else None
@@ -218,20 +218,6 @@ class DictionaryLearning(BaseFactorization):
         parts = [certify.unrest_parts(model, F, half, []) for model, F, half in models]
         residual = max(certify.unrest(part, self.objective_) for part in parts)
         return certify.Certificate("kkt", 0.0, residual, True, float(self.objective_))
-
-    def _certify(self, X, weights=None):
-        """How far codes and atoms are from standing still on all rows: what rank bounds is nothing here."""
-        check_is_fitted(self)
-        with single_blas():
-            objective = reopen_table(self, X, self.missing, self._learned)
-            if objective.in_blocks:
-                return super()._certify(X, weights)
-            problem, Z = self._sentence, self._full_components
-            rows = objective.rows_given(Z)
-            U = left_half_step(objective, problem, self._left, Z, rows)
-            value = objective.accurate_value(U, Z, rows) + penalties(problem, U, Z)
-            self.certificate_ = certify.stationarity(objective, problem, U, Z, value, rows)
-        return self.certificate_
 
     def partial_fit(self, X, y=None):
         """Learn from one more block of rows: the sums UᵀU and UᵀX of all blocks so far are kept (Mairal et al.).

@@ -37,6 +37,10 @@ class Pairs(ABC):
         Of a list with itself what is above the diagonal is not looked at: it may hold any finite numbers.
         """
 
+    def at_once(self) -> int:
+        """Rows of a block: enough work to share, few enough that Ctrl-C is seen soon."""
+        return max(1, min(_ROWS, _NUMBERS // max(self.shape[1], 1)))
+
 
 class Semidefinite(NamedTuple):
     """Whether a table can hold inner products: it can if it has no eigenvalue below zero.
@@ -108,7 +112,7 @@ class Kernel(BaseEstimator, ABC):
         with single_blas():
             pairs, same = self.pairs(A, B), B is A
             n, m = pairs.shape
-            out, size = np.empty((n, m)), max(1, min(_ROWS, _NUMBERS // max(m, 1)))
+            out, size = np.empty((n, m)), pairs.at_once()
 
             def task(start: int, stop: int) -> None:
                 width = stop if same else m  # of a table with itself the lower half is enough

@@ -7,6 +7,10 @@ import numpy as np
 from unweave.data.arguments import number, whole
 from unweave.predict.kernels.base import Kernel, Pairs
 from unweave.predict.kernels.strings import letters_of, read_texts
+from unweave.solve.progress import warn_user
+
+# steps that take a core more than a minute, at 0.7 ns each, and those of a block between two looks for Ctrl-C
+_MINUTES, _BLOCK = 1e11, 2e9
 
 
 class Subsequences(Kernel):
@@ -15,7 +19,8 @@ class Subsequences(Kernel):
     k(x, x') = Σ_v Σ λ^(span in x + span in x'), over all v of `shortest` to `length` letters and all places where v can
     be read in x and in x' when letters between are left out; a span counts the letters from the first to the last. Use
     it where letters may come in between: spellings, mutated sequences, logs. Found by dynamic programming, in
-    length·|x|·|x'| steps a pair.
+    length·|x|·|x'| steps a pair: a warning says so where that takes minutes. `Spectrum` and `Substrings`, which allow
+    no gaps, take time in proportion to the lengths alone.
 
     Parameters
     ----------
@@ -56,7 +61,13 @@ class Subsequences(Kernel):
         return read_texts(X, name)
 
     def pairs(self, A, B):
-        return _Spread(A, B, *self._settings())
+        pairs = _Spread(A, B, *self._settings())
+        if pairs.steps() > _MINUTES:
+            warn_user(
+                f"comparing strings this long takes {pairs.steps():.1g} steps, which is minutes or more: cut them to "
+                "the part that matters, or use Spectrum or Substrings, whose time grows with the lengths alone"
+            )
+        return pairs
 
     def own(self, A):
         settings = self._settings()
@@ -71,6 +82,19 @@ class _Spread(Pairs):
         self.texts, self.ends = letters.astype(np.float64), ends
         self.decay, self.longest, self.shortest, self.shape = decay, longest, shortest, (len(A), len(B))
         self.same = B is A
+
+    def steps(self) -> float:
+        """Numbers that the whole table writes: of each letter of A for each place of B, empty lanes included."""
+        from unweave.kernels.subsequences import LANES
+
+        n, m = self.shape
+        lengths = np.diff(self.ends, prepend=0).astype(np.float64)
+        own, others = lengths[:n], lengths[n:]
+        places = LANES * sum(others[first : first + LANES].max() for first in range(0, m, LANES))
+        return float(self.longest * own.sum() * places) / (2 if self.same else 1)
+
+    def at_once(self):
+        return max(1, int(min(super().at_once(), _BLOCK * self.shape[0] / max(self.steps(), 1.0))))
 
     def rows(self, start, stop, width):
         from unweave.kernels.subsequences import LANES, subsequences

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.arguments import number, whole
+from unweave.data.not_numbers import name_the_first
 from unweave.data.storage import product, row_squares, sliceable, stored
 from unweave.data.table import WITHOUT, need_finite
 from unweave.predict.kernels.base import Kernel, Pairs
@@ -18,7 +19,11 @@ def vectors(X: Any, name: str = "X") -> Any:
     from sklearn.utils.validation import check_array
 
     how = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": False}
-    checked = check_array(X, ensure_min_samples=0, input_name=name, **how)
+    try:
+        checked = check_array(X, ensure_min_samples=0, input_name=name, **how)
+    except ValueError:
+        name_the_first(X, name, "kernels of strings are Substrings, Subsequences and Spectrum")
+        raise
     need_finite(stored(checked), WITHOUT, allow_nan=False)
     return sliceable(checked)
 
