@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ def what_takes_words(estimator: Any) -> str:
     )
 
 
-def _first_word(row: Sequence[Any]) -> int | None:
+def _first_word(row: Any) -> int | None:
     for j, value in enumerate(row):
         if isinstance(value, (str, bytes)):
             try:
