@@ -125,6 +125,11 @@ def test_a_checkpoint_is_not_a_model(tmp_path):
     refused(tmp_path / "run.ckpt", "checkpoint of a fit under way")
 
 
+def test_vectors_of_words_are_not_a_model_and_the_error_says_how_to_ask_them(tmp_path):
+    unweave.Vectors(["a", "b"], np.eye(2)).write(tmp_path / "words.unweave")
+    refused(tmp_path / "words.unweave", "vectors of words, not a model: ask it with unweave similar")
+
+
 # -- files that are whole, sealed, and wrong ------------------------------------------------------------------------
 
 
