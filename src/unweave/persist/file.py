@@ -141,8 +141,8 @@ def _open(path: str | os.PathLike) -> Contents:
         raise DamagedFileError(f"{path} is the checkpoint of a fit under way, not a saved model")
     if note.get("kind") == "vectors":
         raise DamagedFileError(
-            f"{path} holds vectors of words, not a model: ask it with unweave similar or unweave analogy, or read it with "
-            "unweave.Vectors.read"
+            f"{path} holds vectors of words, not a model: ask it with unweave similar or unweave analogy, or read it "
+            "with unweave.Vectors.read"
         )
     parts = (note.get("parameters"), note.get("attributes"), note.get("extra"))
     if note.get("kind") != "model" or type(note.get("format")) is not int:
