@@ -77,13 +77,15 @@ def class_lines(path: str, cls: type, own: bool = False) -> Iterator[str]:
 
 
 def module_lines(path: str, module: ModuleType) -> Iterator[str]:
-    """The directives of a public module: its docstring, then each of its names under a heading."""
+    """The directives of a public module: its docstring, then each of its names under a heading, or where its page is."""
     yield from (f".. automodule:: {path}", "")
     for name in sorted(module.__all__, key=str.lower):
         thing = getattr(module, name)
         if isinstance(thing, ModuleType):
             continue
-        if inspect.isclass(thing):
+        if name in page_names() and find(name) is thing:
+            yield from (name, "-" * len(name), "", f"{sentence(thing)} See :doc:`unweave.{name}`.", "")
+        elif inspect.isclass(thing):
             yield from (name, "-" * len(name), "", *class_lines(f"{path}.{name}", thing, own=True))
         elif callable(thing):
             yield from (name, "-" * len(name), "", f".. autofunction:: {path}.{name}", "")

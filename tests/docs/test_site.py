@@ -51,6 +51,14 @@ def test_every_public_name_has_a_page(extension, name):
     assert f":doc:`{name} <unweave.{name}>`" in pages.index()
 
 
+def test_what_has_a_page_is_described_there_alone(extension):
+    """Sphinx takes a second description for a mistake: a module that offers it too says where its page is."""
+    pages = extension("api_pages")
+    text = pages.page("predict")
+    assert "See :doc:`unweave.MLP`." in text and "autoclass:: unweave.predict.MLP" not in text
+    assert "autoclass:: unweave.predict.Substrings" in text
+
+
 def test_pages_of_models_list_our_methods_and_not_those_of_scikit_learn(extension):
     text = extension("api_pages").page("KMeans")
     assert "automethod:: unweave.KMeans.fit\n" in text
