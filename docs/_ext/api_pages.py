@@ -77,7 +77,7 @@ def class_lines(path: str, cls: type, own: bool = False) -> Iterator[str]:
 
 
 def module_lines(path: str, module: ModuleType) -> Iterator[str]:
-    """The directives of a public module: its docstring, then each of its names under a heading, or where its page is."""
+    """The directives of a public module: its docstring, then each name under a heading, or where its page is."""
     yield from (f".. automodule:: {path}", "")
     for name in sorted(module.__all__, key=str.lower):
         thing = getattr(module, name)
