@@ -16,15 +16,18 @@ from unweave.solve.scheme import Scheme, State
 from unweave.updates import UPDATES, Effort, Half, Update
 
 _EFFORT = Effort(sweeps=10, drop=0.01)
+# Rounds before the first look ahead, which carries components past good places while they still look for them. Of 0, 5,
+# 10 and 20 set on sparse tensors of 400³ with 20 planted blocks, ten random starts: with 0 six of ten ended higher.
+_PLAIN = 10
 
 
 @dataclass
 class Sides(Scheme):
     """One half-step on the factor of each side in turn, from a point ahead along the last move.
 
-    Factors are carried on by β times what the last round changed, and the round begins there. A look ahead that raises
-    the objective is dropped for a plain round from where the fit stood, and β is cut; otherwise it grows. So the
-    objective never rises, and the narrow valleys in which plain rounds creep (swamps) are run through.
+    After some plain rounds factors are carried on by β times what the last round changed, and the round begins there. A
+    look ahead that raises the objective is dropped for a plain round from where the fit stood, and β is cut; otherwise
+    it grows. So the objective never rises, and the narrow valleys in which plain rounds creep (swamps) are run through.
 
     Where every side may be scaled at no cost the columns of one component have equal lengths on all sides.
 
@@ -43,15 +46,16 @@ class Sides(Scheme):
     def __post_init__(self):
         self.balanced = all(half.penalty.scale_free for half in self.halves)
         self.ahead = all(half.penalty.convex for half in self.halves)
-        self.last_slack = 0.0
 
     def begin(self, rng=None) -> State:
         F = [np.ascontiguousarray(F, dtype=self.objective.dtype) for F in self.first]
-        return {**named("factor", F), **named("former", F), "value": np.inf, "beta": 0.5, "beta_most": 1.0}
+        pace = {"beta": 0.5, "beta_most": 1.0, "plain": _PLAIN}
+        return {**named("factor", F), **named("former", F), "value": np.inf, **pace}
 
     def step(self, state: State) -> tuple[State, float]:
         F, former = factors_of(state), factors_of(state, "former")
-        beta = state["beta"] if self.ahead and np.isfinite(state["value"]) else 0.0
+        beta = state["beta"] if self.ahead and not state["plain"] else 0.0
+        state = {**state, "plain": max(0, state["plain"] - 1)}
         if beta:
             new, value, slack = self.round([self._carried(d, F[d], former[d], beta) for d in range(len(F))])
             if value <= state["value"]:
