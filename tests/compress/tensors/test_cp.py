@@ -13,7 +13,7 @@ from unweave import CP, SparseTensor, factor_match
 from unweave.penalties import L1, Smooth
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-SHARED = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "tensors"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "tensors"
 
 
 def planted(shape=(14, 11, 9), k=3, noise=0.01, seed=0, positive=False):
