@@ -14,6 +14,7 @@ from unweave.linalg.products import (
     matmul,
     row_squared_norms,
     squared_norm,
+    take_rank_one,
 )
 from unweave.linalg.sparse import SparseProduct
 
@@ -78,7 +79,7 @@ class Shifted:
         C = B if self._factors is None else B * self._factors
         found = self.product.tdot(C)
         if self.shift.any():
-            found -= np.outer(self.shift.astype(self.dtype), C.sum(axis=0, dtype=np.float64).astype(self.dtype))
+            take_rank_one(found, self.shift, C.sum(axis=0, dtype=np.float64))
         return found
 
     def squared_norm(self) -> float:

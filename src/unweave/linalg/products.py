@@ -212,6 +212,23 @@ def cross(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return _add_up(lambda a, b: A[a:b].T @ B[a:b], len(A), size, shape)
 
 
+def take_rank_one(A: np.ndarray, column: np.ndarray, row: np.ndarray) -> None:
+    """``A -= column · rowᵀ`` in place, a stretch of rows at a time that stays in the cache."""
+    left, right = column.astype(A.dtype)[:, None], row.astype(A.dtype)
+
+    def take(start: int, stop: int) -> None:
+        A[start:stop] -= left[start:stop] * right
+
+    parallel.run(take, len(A), max(64, _READ // max(1, A.shape[1])))
+
+
+def column_lengths(A: np.ndarray) -> np.ndarray:
+    """Length of every column of a tall array, in float64."""
+    size = max(64, (_READ >> 2) // max(1, A.shape[1]))
+    squares = parallel.run(lambda a, b: np.square(A[a:b], dtype=np.float64).sum(axis=0), len(A), size)
+    return np.sqrt(np.sum(squares, axis=0)) if squares else np.zeros(A.shape[1])
+
+
 def _read_rows(A: np.ndarray) -> int:
     return max(1, _READ // max(1, A.shape[1]))
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from unweave.linalg.operators import Flipped, weighted_operator
-from unweave.linalg.products import gram, matmul
+from unweave.linalg.products import column_lengths, gram, matmul
 from unweave.solve.iterate import Loop, iterate
 from unweave.solve.krylov import BlockKrylov, Normal
 from unweave.solve.scheme import Scheme
@@ -39,7 +39,7 @@ def unit_columns(W: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Columns of W at length 1; those of vanishing singular values become directions orthogonal to the others."""
     eps = np.sqrt(np.finfo(np.float64).eps) if W.dtype == np.float64 else np.finfo(np.float32).eps
     good = s > max(eps * s[0], 0.0) * 10
-    lengths = np.sqrt(np.einsum("ij,ij->j", W, W, dtype=np.float64))
+    lengths = column_lengths(W)
     unit = np.divide(W, np.where(good, lengths, 1.0), out=np.empty_like(W), casting="same_kind")
     for j in np.flatnonzero(~good):
         others = np.flatnonzero(good | (np.arange(len(s)) < j))
