@@ -24,6 +24,9 @@ _NEIGHBOURS = 10  # of CSLS, as its authors set it
 _HUBS = 20_000
 _REFINED = 8000  # most frequent words of both sides among which mutual neighbours are looked for
 _FEATURES = 600
+# How long the column of places is beside rows of length one. Set on three draws of 500 words of the same dictionary:
+# 48.5 % of them were translated rightly with it and 47.3 % without; anything from 0.05 to 0.4 helped.
+_PLACE = 0.1
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Alignment:
     def __init__(self, source: Vectors, target: Vectors, maps: tuple[_Map, _Map], method: str, n_pairs: int):
         self.source, self.target, self.method, self.n_pairs = source, target, method, n_pairs
         self._maps = maps
-        self.source_points, self.target_points = maps[0].points(source.array), maps[1].points(target.array)
+        self.source_points, self.target_points = maps[0].points_of_all(source), maps[1].points_of_all(target)
         self._crowding: NDArray[np.float32] | None = None
 
     def __repr__(self) -> str:
@@ -73,7 +76,7 @@ class Alignment:
         if isinstance(word, np.ndarray):
             if word.shape != (self.source.n_components,) or not np.isfinite(word).all():
                 raise ValueError(f"word must be a symbol or {self.source.n_components} finite numbers")
-            points = self._maps[0].points(word[None])
+            points = self._maps[0].points(word[None], None)
         else:
             points = self.source_points[[self.source.place(word)]]
         places, scores = self._nearest(points, whole(n, "n", 1), retrieval)
@@ -134,8 +137,9 @@ def align(
         "orthogonal" turns the target onto the source (Procrustes; of unequal widths the principal plane of the wider
         one), which keeps all distances: for few pairs and spaces made alike. "linear" is the least-squares map of the
         target. "cca" finds the directions of both that agree most, weighted by how much they do; the narrower side also
-        gets random ramps of itself where it is much narrower, so that the map may bend. "auto": cca from 1000 pairs on,
-        below that orthogonal for equal widths and linear for others.
+        gets random ramps of itself where it is much narrower, so that the map may bend, and both get a column for the
+        place of a word in its list, which says how frequent it is in most files and weighs nothing where it does not.
+        "auto": cca from 1000 pairs on, below that orthogonal for equal widths and linear for others.
     ridge : float, default=0.5
         Of cca: shrinks both covariances towards a multiple of the identity, this share of their mean variance.
     refine : int, default=0
@@ -193,11 +197,14 @@ def _aligned(source: Vectors, target: Vectors, rows: NDArray, method: str, ridge
     bends = method == "cca" and max(source.n_components, target.n_components) >= 2 * min(
         source.n_components, target.n_components
     )
-    wide = source.n_components > target.n_components
-    one = _Map(source, _FEATURES if bends and not wide else 0)
-    two = _Map(target, _FEATURES if bends and wide else 0)
+    wide, place = source.n_components > target.n_components, _PLACE if method == "cca" else 0.0
+    one = _Map(source, _FEATURES if bends and not wide else 0, place)
+    two = _Map(target, _FEATURES if bends and wide else 0, place)
     weights = np.sqrt(1 / np.bincount(rows[:, 0])[rows[:, 0]])[:, None]
-    A, B = weights * one.prepared(source.array[rows[:, 0]]), weights * two.prepared(target.array[rows[:, 1]])
+    A, B = (
+        weights * side.prepared(vectors.array[places], places)
+        for side, vectors, places in ((one, source, rows[:, 0]), (two, target, rows[:, 1]))
+    )
     if method == "orthogonal":
         one.turn, two.turn = _procrustes(A, B)
     elif method == "linear":
@@ -212,30 +219,40 @@ class _Map:
 
     turn: NDArray
 
-    def __init__(self, vectors: Vectors, features: int):
+    def __init__(self, vectors: Vectors, features: int, place: float):
         units = vectors.units()
         self._middle = units.mean(axis=0, dtype=np.float64)
-        width = vectors.n_components
         # The same ramps every time: which they are matters little, and nothing else here is drawn.
-        self._ramps = np.random.default_rng(0).standard_normal((width, features))
+        self._ramps = np.random.default_rng(0).standard_normal((vectors.n_components, features))
         self._level = np.zeros(features)
         if features:
             self._level = np.maximum(self._scaled(vectors.array) @ self._ramps, 0).mean(axis=0)
+        self._place, logs = place, np.log(np.arange(len(vectors)) + 10.0)
+        self._usual, self._spread = logs.mean(), logs.std() or 1.0
 
     def _scaled(self, rows: NDArray) -> NDArray[np.float32]:
         return unit_rows(unit_rows(rows) - self._middle)
 
-    def prepared(self, rows: NDArray) -> NDArray:
-        scaled = self._scaled(rows)
-        if not len(self._level):
-            return scaled
-        bent = np.maximum(scaled @ self._ramps.astype(np.float32), 0) - self._level.astype(np.float32)
-        return np.hstack([scaled, bent / np.float32(np.sqrt(len(self._level)))])
+    def prepared(self, rows: NDArray, places: NDArray | None) -> NDArray:
+        """Rows scaled, their ramps, and where they stand in their list; a point that stands nowhere gets the mean."""
+        columns = [self._scaled(rows)]
+        if len(self._level):
+            bent = np.maximum(columns[0] @ self._ramps.astype(np.float32), 0) - self._level.astype(np.float32)
+            columns.append(bent / np.float32(np.sqrt(len(self._level))))
+        if self._place:
+            logs = self._usual if places is None else np.log(places + 10.0)
+            told = np.broadcast_to(self._place * (logs - self._usual) / self._spread, len(rows))
+            columns.append(told.astype(np.float32)[:, None])
+        return np.hstack(columns)
 
-    def points(self, rows: NDArray) -> NDArray[np.float32]:
-        turn = self.turn.astype(np.float32)
-        blocks = [self.prepared(rows[start : start + 4096]) @ turn for start in range(0, len(rows), 4096)]
-        return unit_rows(np.vstack(blocks))
+    def points(self, rows: NDArray, places: NDArray | None) -> NDArray[np.float32]:
+        return unit_rows(self.prepared(rows, places) @ self.turn.astype(np.float32))
+
+    def points_of_all(self, vectors: Vectors) -> NDArray[np.float32]:
+        """The points of all words, some thousand at a time."""
+        n = len(vectors)
+        starts = range(0, n, 4096)
+        return np.vstack([self.points(vectors.array[i : i + 4096], np.arange(i, min(i + 4096, n))) for i in starts])
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------
