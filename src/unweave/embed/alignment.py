@@ -235,7 +235,7 @@ class _Map:
 
     def prepared(self, rows: NDArray, places: NDArray | None) -> NDArray:
         """Rows scaled, their ramps, and where they stand in their list; a point that stands nowhere gets the mean."""
-        columns = [self._scaled(rows)]
+        columns: list[NDArray] = [self._scaled(rows)]
         if len(self._level):
             bent = np.maximum(columns[0] @ self._ramps.astype(np.float32), 0) - self._level.astype(np.float32)
             columns.append(bent / np.float32(np.sqrt(len(self._level))))
