@@ -9,7 +9,12 @@ from benchmarks.harness import Row
 # In the order of the printed table.
 FILES = [
     "pca",
+    "pca_sparse",
+    "pca_stream",
     "svd_sparse",
+    "ica",
+    "coding",
+    "cp",
     "nmf_dense",
     "nmf_text",
     "nmf_kl",
@@ -39,17 +44,11 @@ FILES = [
     "imputer",
     "front_door",
 ]
-# Clusters: long, and some need Java or dask-ml. They are run by name, and stand in the table once they were measured.
-# The rows after them wait for a quiet machine: once they are kept they stand in the table, and belong above.
+# Long, and of the clusters some need Java or dask-ml: run by name, they stand in the table once they were measured.
 APART = [
     "scale",
     "scale_dask",
     "scale_spark",
-    "pca_stream",
-    "pca_sparse",
-    "ica",
-    "coding",
-    "cp",
     "roles",
     "embed_words",
     "embed_pairs",
