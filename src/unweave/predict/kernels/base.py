@@ -20,8 +20,8 @@ from unweave.parallel import chunks, run, single_blas
 if TYPE_CHECKING:
     from unweave.predict.kernels.algebra import Combined, Mapped, Normalised, OfKernel
 
-# rows of a block of the table, and numbers in it: small enough for both cores to have work at 500 rows
-_ROWS, _NUMBERS = 128, 1 << 22
+# rows of a block of the table, blocks of a small one, and numbers in a block: all cores have work at a hundred rows
+_ROWS, _BLOCKS, _NUMBERS = 128, 8, 1 << 22
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -39,7 +39,8 @@ class Pairs(ABC):
 
     def at_once(self) -> int:
         """Rows of a block: enough work to share, few enough that Ctrl-C is seen soon."""
-        return max(1, min(_ROWS, _NUMBERS // max(self.shape[1], 1)))
+        n, m = self.shape
+        return max(1, min(_ROWS, -(-n // _BLOCKS), _NUMBERS // max(m, 1)))
 
 
 class Semidefinite(NamedTuple):
