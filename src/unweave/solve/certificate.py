@@ -24,6 +24,7 @@ _BLOCK = 1 << 22  # entries of the rows that are looked at together
 _MOST_ROWS = 4096  # with a Gram of their own that are solved anew to see what there is to gain
 _MOST_RESIDUAL = 1 << 26  # entries of a residual that is made dense
 
+_LITTLE = 10.0  # a gap of so many times the bound is no percentage that anybody can use
 
 _COUNTED = {
     "roles": "{:g} roles; at least {:g} are needed.",
@@ -82,6 +83,10 @@ class Certificate:
         if self.gap < 1e-6:
             kind = "objective" if self.kind == "duality" else "factorisation of this rank"
             return f"No {kind} can be better by more than rounding{about}."
+        if self.gap > _LITTLE:
+            best = "possible objective" if self.kind == "duality" else "that any factorisation of this rank could do"
+            between = f"{self.lower_bound:.4g} and {self.objective:.4g}"
+            return f"The best {best} lies between {between}, which says little{about}."
         if self.kind == "duality":
             return f"Within {100 * self.gap:.2g} % of the best possible objective, by a duality gap{about}."
         return f"Within {100 * self.gap:.2g} % of the best that any factorisation of this rank could do{about}."
