@@ -179,7 +179,7 @@ ESTIMATORS: dict[str, Entry] = {
     # predict
     "KernelTable": Entry("unweave.predict", prepares=True),
     "KernelFeatures": Entry("unweave.predict", prepares=True),
-    # the objective tells the function to the root of rounding; at a ridge of 1 one score of 45 differs in the eighth digit
+    # the objective tells scores to the root of rounding: at a ridge of 1 one of 45 differs in its seventh digit
     "KernelLogistic": Entry("unweave.predict", target="classes", checked={"ridge": 10.0, "tol": 1e-12}),
     "DecisionTree": Entry("unweave.predict", target="classes"),
     "RBFNetwork": Entry("unweave.predict", target="classes", checked={"task": "classes"}),
