@@ -83,6 +83,18 @@ def test_rows_without_a_target_are_predicted_instead(here, capsys):
     assert len(blank) == 4 and all(line[2] for line in blank)
 
 
+def test_classes_that_are_whole_numbers_stay_whole_also_beside_unknown_ones(here, capsys):
+    kinds = {"cultivar": "kind", "Barolo": "1", "Grignolino": "2", "Barbera": "3"}
+    lines = [[*line[:-1], kinds[line[-1]]] for line in read("wine.csv")]
+    lines[4][-1] = ""
+    with open("kinds.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(lines)
+    said = run(capsys, "predict", "kinds.csv", "--target", "kind", "--out", "out")
+    assert ".0 is" not in said.err and ">2.0<" not in (here / "out" / "report.html").read_text(encoding="utf-8")
+    rows = read("out/predictions.csv")[1:]
+    assert {line[1] for line in rows} == {"", "1", "2", "3"} and {line[2] for line in rows} == {"1", "2", "3"}
+
+
 @pytest.mark.parametrize(
     "words, told",
     [

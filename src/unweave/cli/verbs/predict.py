@@ -71,6 +71,8 @@ def _job(settings: Settings, speaker: Speaker) -> tuple[Job, NDArray]:
     task, why = _task(settings, y)
     if task == "numbers":
         y = _numbers(y, settings.target)
+    else:
+        y = _names(y)
     speaker.note(f"{settings.target!r} is predicted as {'a class' if task == 'classes' else 'a number'}: {why}")
     kind = "RepresentationClassifier" if task == "classes" else "RepresentationRegressor"
     given = {name: value for name, value in (("ignore", settings.ignore), ("kinds", settings.kinds)) if value}
@@ -122,6 +124,14 @@ def _numbers(y: NDArray, target: str) -> NDArray:
     if amounts is None:
         raise ValueError(f"the target {target!r} holds words, which are no numbers: --task classes")
     return amounts.values
+
+
+def _names(y: NDArray) -> NDArray:
+    """Whole numbers that name classes as a file has them, without a point: a column of numbers is read as float."""
+    known = y[~np.isnan(y)] if y.dtype.kind == "f" else y[:0]
+    if not len(known) or (known != np.round(known)).any():
+        return y
+    return np.array([None if np.isnan(value) else int(value) for value in y.tolist()], dtype=object)
 
 
 # -- what was found ----------------------------------------------------------------------------------------------------
