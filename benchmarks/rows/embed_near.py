@@ -102,9 +102,7 @@ class Spaces(NamedTuple):
 
 
 def load_spaces(folder: Path, size: str) -> list[Spaces]:
-    """Of the English words with a vector and a translation that has one, 500 are held out with all they mean, anew each
-    draw.
-    """
+    """Draws of 500 English words with a vector and a translation that has one, held out with all they mean."""
     english, french = word_data.glove(folder), word_data.french(folder)
     if size == "tiny":
         english, french = [(words[:20_000], array[:20_000]) for words, array in (english, french)]
@@ -147,12 +145,10 @@ def _least_squares_of_draw(data: Spaces) -> dict[str, str]:
 
 def misses(data: list[Spaces], answers: list[dict[str, str]]) -> float:
     """The share of the held-out words whose first translation is none of those in the dictionary, mean of the draws."""
-    wrong = [
-        (word, name) not in set(draw.held)
-        for draw, told in zip(data, answers, strict=True)
-        for word, name in told.items()
-    ]
-    return float(np.mean(wrong))
+    wrong = 0
+    for draw, told in zip(data, answers, strict=True):
+        wrong += len(told.items() - set(draw.held))
+    return wrong / sum(map(len, answers))
 
 
 ROWS = [
@@ -188,7 +184,7 @@ ROWS = [
         stops=False,
         value="share",
         repeats=1,
-        tuned_on="other draws of words from the dictionary",
+        tuned_on="other draws from the same words, which overlap",
         reported_on="glove-6b-50d-top100k, crosslingual-en-fr",
     )
 ]

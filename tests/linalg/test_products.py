@@ -202,3 +202,24 @@ def test_blas_is_on_one_thread_inside_and_as_before_after_the_last_has_left():
     """
     clean = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, env=clean, timeout=120)
+
+
+@pytest.mark.parametrize("shape", [(20_000, 30), (7, 3), (0, 4)])
+def test_a_product_of_two_vectors_is_taken_off_in_place(shape, dtype, rng):
+    A, column, row = (
+        rng.standard_normal(shape).astype(dtype),
+        rng.standard_normal(shape[0]),
+        rng.standard_normal(shape[1]),
+    )
+    wanted = A.astype(np.float64) - np.outer(column, row)
+    products.take_rank_one(A, column, row)
+    assert A.dtype == dtype
+    np.testing.assert_allclose(A, wanted, atol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("shape", [(20_000, 30), (7, 3), (0, 4)])
+def test_lengths_of_columns_are_added_up_in_double(shape, dtype, rng):
+    A = rng.standard_normal(shape).astype(dtype)
+    found = products.column_lengths(A)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.linalg.norm(A.astype(np.float64), axis=0), rtol=1e-12)
